@@ -1,0 +1,44 @@
+# Everything runs in virtual environments of its own; only Python 3.11+ and make are needed.
+PYTHON ?= python3
+VENV := .venv
+OLDEST := .venv-oldest
+# BLAS with one thread: results are compared between runs, and fits run in parallel anyway.
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+
+.PHONY: demo test lint types tests tests-oldest bench clean
+
+demo: $(VENV)/installed
+	$(VENV)/bin/python examples/demo.py
+
+test: lint types tests tests-oldest
+
+lint: $(VENV)/installed
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/installed
+	$(VENV)/bin/mypy
+
+tests: $(VENV)/installed
+	$(VENV)/bin/python -m pytest -n 2
+
+tests-oldest: $(OLDEST)/installed
+	$(OLDEST)/bin/python -m pytest -n 2 tests
+
+bench: $(VENV)/installed
+	$(VENV)/bin/python benchmarks/search.py
+
+clean:
+	rm -rf $(VENV) $(OLDEST)
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(OLDEST)/installed: pyproject.toml requirements-oldest.txt
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--requirement requirements-oldest.txt --editable '.[test]'
+	touch $@

@@ -1,0 +1,80 @@
+"""Candidates: the settings of a grid, and the grid's axes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from sklearn.model_selection import ParameterGrid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Box", "Grid"]
+
+
+class Box:
+    """One dict of a parameter grid: the product of its axes.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The axes, in the order of the dict.
+    shape : tuple of int
+        How many values each axis has.
+    """
+
+    def __init__(self, axes: dict[str, Sequence[Any]], first: int) -> None:
+        self.names = tuple(axes)
+        self.shape = tuple(len(axes[name]) for name in self.names)
+        self._first = first
+        # ParameterGrid runs through the axes sorted by name, the last one fastest.
+        self._order = sorted(range(len(self.names)), key=self.names.__getitem__)
+
+    def candidate(self, position: Sequence[int]) -> int:
+        """The candidate at a position, given as one index for each axis."""
+        index = 0
+        for axis in self._order:
+            index = index * self.shape[axis] + position[axis]
+        return self._first + int(index)
+
+    def __len__(self) -> int:
+        return math.prod(self.shape)
+
+
+class Grid:
+    """All candidates of a parameter grid, in scikit-learn's order.
+
+    Parameters
+    ----------
+    param_grid : dict or list of dicts
+        As in :class:`~sklearn.model_selection.GridSearchCV`.
+
+    Attributes
+    ----------
+    candidates : list of dict
+        The settings.
+    boxes : list of Box
+        The axes, one box for each dict.
+
+    Examples
+    --------
+    >>> grid = Grid({"b": [1, 2], "a": [0.5, 0.7, 0.9]})
+    >>> grid.boxes[0].names, grid.boxes[0].shape
+    (('b', 'a'), (2, 3))
+    >>> grid.candidates[grid.boxes[0].candidate((1, 2))]
+    {'a': 0.9, 'b': 2}
+    """
+
+    def __init__(self, param_grid: Any) -> None:
+        self.candidates: list[dict[str, Any]] = list(ParameterGrid(param_grid))
+        self.boxes: list[Box] = []
+        first = 0
+        for axes in [param_grid] if isinstance(param_grid, dict) else param_grid:
+            self.boxes.append(Box(axes, first))
+            first += len(self.boxes[-1])
+        if not self.candidates:
+            raise ValueError(f"param_grid has no candidates: {param_grid!r}")
+
+    def __len__(self) -> int:
+        return len(self.candidates)

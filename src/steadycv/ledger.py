@@ -237,11 +237,11 @@ class Ledger:
         if losses is None or other is None:
             return np.inf
         change = np.abs(losses - other)
-        total = self._fold_weight[repeat].sum()
+        weights = self._fold_weight[repeat]
         if without is not None:
             change[self._rows[repeat][without]] = 0
-            total -= self._fold_weight[repeat, without]
-        return float(change @ self._weight / total)
+            weights = np.delete(weights, without)
+        return float(change @ self._weight / weights.sum())
 
 
 @dataclass

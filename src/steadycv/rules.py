@@ -26,6 +26,7 @@ __all__ = [
     "inner_cv_error",
     "inner_instability",
     "instability",
+    "less_a_tie",
     "outer_error",
     "rank",
     "regularized_error",
@@ -35,6 +36,7 @@ ALL = slice(None)
 
 # Errors closer than this are one error summed in another order.
 TIE = 1e-12
+_LARGEST = np.finfo(np.float64).max
 
 
 def cv_error(ledger: Ledger, candidates: Candidates = ALL) -> NDArray[np.float64]:
@@ -91,8 +93,14 @@ def rank(errors: NDArray[np.float64]) -> NDArray[np.int32]:
     >>> rank(np.array([0.3, 0.1 + 0.2, 0.1, np.inf]))
     array([2, 2, 1, 4], dtype=int32)
     """
-    known = np.where(np.isfinite(errors), errors, np.finfo(np.float64).max)
-    return (1 + np.searchsorted(np.sort(known), known - TIE * np.abs(known))).astype(np.int32)
+    known = np.where(np.isfinite(errors), errors, _LARGEST)
+    return (1 + np.searchsorted(np.sort(known), less_a_tie(known))).astype(np.int32)
+
+
+def less_a_tie(errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smallest error that would still tie with each."""
+    finite = np.minimum(errors, _LARGEST)
+    return finite - TIE * np.abs(finite)
 
 
 def first_minimum(errors: NDArray[np.float64]) -> int:

@@ -87,7 +87,7 @@ def find_driver(
     `scorers` is the scorer that scikit-learn made of `scoring`.
     """
     if loss is not None:
-        return Driver(get_loss(loss), None)
+        return Driver(get_loss(loss), "score" if scoring is None else None)
     if scoring is None:
         return Driver(default_loss(estimator, y), "score")
     by_name = several_scorers(scorers)

@@ -150,7 +150,8 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
     kfold_index_, kfold_params_ : int, dict
         What plain cross-validation would have chosen with the same search.
     cv_results_ : dict of ndarrays
-        As GridSearchCV's, and ``instability``, ``regularized_error`` and ``rank_regularized_error``.
+        As GridSearchCV's, and ``cv_error``, ``instability``, ``regularized_error`` and
+        ``rank_regularized_error``.
         Candidates that an adaptive search did not look at have NaN.
     out_of_fold_predictions_ : ndarray
         What the choice, trained without a fold, says of that fold's samples: predictions, or
@@ -540,6 +541,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         instability = rules.instability(ledger)
         regularized = rules.regularized_error(cv_error, instability, self.stability_weight_)
         self.cv_results_ = self._results(grid, ledger)
+        self.cv_results_["cv_error"] = cv_error
         self.cv_results_["instability"] = instability
         self.cv_results_["regularized_error"] = regularized
         self.cv_results_["rank_regularized_error"] = rules.rank(regularized)

@@ -173,8 +173,11 @@ class Selector:
     def _complete(self, candidate: int) -> None:
         for observer in self._observers:
             observer.complete(candidate)
-        errors = np.array([self._errors(run, [candidate])[0] for run in self._finalists.runs])
-        self._finalists.enter(candidate, errors)
+        self._finalists.enter(
+            candidate,
+            self._cv_error(self._ledger, [candidate]),
+            rules.instability(self._ledger, [candidate]),
+        )
         for other in [c for c in self.outputs if self._finalists.is_out(c)]:
             del self.outputs[other]
 
@@ -200,17 +203,21 @@ class _Run:
         self.weight = float(weight)
         self.place = place
         self.choice: int | None = None
-        self.asked: list[int] = list(next(questions))
+        self._ask(next(questions))
+
+    def _ask(self, candidates: Sequence[int]) -> None:
+        self.asked = list(candidates)
+        self._known.update((c, np.nan) for c in self.asked if c not in self._known)
 
     def may_ask(self, candidate: int) -> bool:
         """Whether the run may still ask for a candidate that it has not asked for."""
-        return self.choice is None and candidate not in self._known and candidate not in self.asked
+        return self.choice is None and candidate not in self._known
 
     def proceed(self, errors: NDArray[np.float64]) -> None:
         """Answer what was asked."""
         self._known.update(zip(self.asked, errors.tolist(), strict=True))
         try:
-            self.asked = list(self._questions.send(errors))
+            self._ask(self._questions.send(errors))
         except StopIteration as stop:
             if stop.value not in self._known:
                 raise ValueError(
@@ -228,9 +235,14 @@ class _Finalists:
         self._errors = np.full((n_candidates, len(runs)), np.nan)
         self._best = np.full(len(runs), np.inf)
 
-    def enter(self, candidate: int, errors: NDArray[np.float64]) -> None:
-        """Take note of a candidate's errors, one for each run; NaN where not known yet."""
+    def enter(
+        self, candidate: int, error: NDArray[np.float64], instability: NDArray[np.float64]
+    ) -> None:
+        """Take note of a candidate's error and instability; NaN where not known yet."""
         asked = [not run.may_ask(candidate) for run in self.runs]
+        errors = np.concatenate(
+            [rules.regularized_error(error, instability, run.weight) for run in self.runs]
+        )
         self._errors[candidate] = errors
         self._best = np.fmin(self._best, np.where(asked, errors, np.inf))
 
@@ -238,7 +250,7 @@ class _Finalists:
         """Whether no run will choose the candidate."""
         errors = self._errors[candidate]
         return not (
-            (errors - rules.TIE * np.abs(errors) <= self._best).any()
+            (rules.less_a_tie(errors) <= self._best).any()
             or np.isnan(errors).any()
             or any(run.may_ask(candidate) for run in self.runs)
         )

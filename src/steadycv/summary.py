@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from steadycv.search import StabilitySearchCV
 
@@ -12,33 +14,35 @@ __all__ = ["summarize"]
 
 def summarize(search: StabilitySearchCV) -> str:
     """Plain cross-validation's choice and the steady one, side by side."""
-    table = [("", "plain cross-validation", "stability regularized")]
+    plain, steady = search.kfold_index_, search.best_index_
+    results, weights = search.cv_results_, search.weights_
     names = sorted({*search.kfold_params_, *search.best_params_})
-    for name in names:
-        plain, steady = search.kfold_params_, search.best_params_
-        table.append((name, _text(plain.get(name, "-")), _text(steady.get(name, "-"))))
-    kfold, best = search.kfold_index_, search.best_index_
-    results = search.cv_results_
-    kfold_error = float(results["regularized_error"][kfold]) - (
-        search.stability_weight_ * float(results["instability"][kfold])
-        if search.stability_weight_
-        else 0.0
-    )
-    table.append(("CV error", _text(kfold_error), _text(search.cv_error_)))
-    table.append(
-        ("instability", _text(results["instability"][kfold]), _text(results["instability"][best]))
-    )
-    table.append(("stability weight", "0", _text(search.stability_weight_)))
-    return "\n".join(_lines(table))
+    rows: list[tuple[str, Any, Any]] = [
+        (name, search.kfold_params_.get(name, "-"), search.best_params_.get(name, "-")) for name in names
+    ]
+    rows += [
+        ("CV error (promised)", results["cv_error"][plain], results["cv_error"][steady]),
+        ("instability", results["instability"][plain], results["instability"][steady]),
+        ("stability weight", 0, search.stability_weight_),
+    ]
+    closing = ""
+    if "mean_error" in weights and not callable(search.refit):
+        is_plain = weights["weight"] == 0
+        of_plain = weights["mean_error"][is_plain][0] if is_plain.any() else "-"
+        rows.append(("nested error (to expect)", of_plain, search.nested_error_))
+        low = 1 - search.cv_error_ / search.nested_error_ if search.nested_error_ else 0.0
+        closing = (
+            f"\n\nOn new data expect an error of about {_text(search.nested_error_)}; the CV error of "
+            f"the choice is {abs(low):.1%} {'lower' if low >= 0 else 'higher'} than that."
+        )
+    heading = ("", "plain cross-validation", "stability regularized")
+    texts = [heading, *((name, _text(left), _text(right)) for name, left, right in rows)]
+    width, left, right = (max(len(text[i]) for text in texts) for i in range(3))
+    lines = [f"{a:{width}}  {b:>{left}}  {c:>{right}}" for a, b, c in texts]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + closing
 
 
 def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _lines(table: list[tuple[str, str, str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in table) for i in range(3)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2))]) for row in table
-    ]
-    return [lines[0], "-" * len(lines[0]), *lines[1:]]
+    if isinstance(value, (float, np.floating)):
+        return "not known" if np.isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -85,7 +85,7 @@ class GridSearchCV(StabilitySearchCV):
 
     def fit(self, X, y=None, **params):
         super().fit(X, y, **params)
-        for key in ("instability", "regularized_error", "rank_regularized_error"):
+        for key in ("cv_error", "instability", "regularized_error", "rank_regularized_error"):
             del self.cv_results_[key]
         return self
 

@@ -20,6 +20,7 @@ TIE = 1e-12
 class Literal:
     """What Algorithm 1 finds; lists have the order of the weights or of the candidates."""
 
+    weights: list
     outer_index: list = field(default_factory=list)  # [weight][repeat][fold]
     outer_error: list = field(default_factory=list)  # [weight][repeat][fold]
     mean_outer_error: list = field(default_factory=list)  # [weight]
@@ -28,6 +29,7 @@ class Literal:
     instability: list = field(default_factory=list)  # [candidate]
     index_at: list = field(default_factory=list)  # [weight]
     index: int = -1
+    params: dict = field(default_factory=dict)
     kfold_index: int = -1
     looked_at: set = field(default_factory=set)  # what the final choices asked for
     out_of_fold: list = field(default_factory=list)  # [repeat][sample], of the chosen candidate
@@ -84,7 +86,7 @@ def algorithm_1(
     data = Data(estimator, X, y, loss, sample_weight)
     search = search or exhaustive(len(candidates))
     repeats = [[set(map(int, fold)) for fold in folds] for folds in repeats]
-    found = Literal()
+    found = Literal(weights)
 
     for weight in weights if nested else []:
         indices, errors = [], []
@@ -109,8 +111,9 @@ def algorithm_1(
         found.instability.append(sum(mu) / len(repeats))
     found.index_at = [search(final_objective(found, weight)) for weight in weights]
     found.index = found.index_at[best]
+    found.params = candidates[found.index]
     found.kfold_index = search(final_objective(found, 0.0))
-    found.out_of_fold = [out_of_fold(data, candidates[found.index], folds) for folds in repeats]
+    found.out_of_fold = [out_of_fold(data, found.params, folds) for folds in repeats]
     return found
 
 

@@ -99,8 +99,9 @@ def agree(search, expected):
     weights, results = search.weights_, search.cv_results_
     assert search.stability_weight_ == expected.weight
     assert search.best_index_ == expected.index
-    assert search.best_params_ == results["params"][expected.index]
+    assert search.best_params_ == results["params"][expected.index] == expected.params
     assert search.kfold_index_ == expected.kfold_index
+    assert_array_equal(weights["weight"], expected.weights)
     assert_array_equal(weights["index"], expected.index_at)
     if search.nested:
         for i, errors in enumerate(across_folds(expected.outer_error)):

@@ -254,7 +254,6 @@ def test_last_step_of_a_pipeline_gets_the_weights(routing):
     assert fitted.cv_error_ == pytest.approx(np.mean(errors))
 
 
-@pytest.mark.xfail(reason="defect: the weights stop at the inner pipeline, and all fits fail")
 def test_last_step_of_a_pipeline_in_a_pipeline_gets_the_weights():
     nested = Pipeline([("scale", StandardScaler()), ("model", ridge_pipeline())])
     grid = {"model__ridge__alpha": GRID["alpha"]}

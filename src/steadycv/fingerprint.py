@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from types import CodeType, FunctionType
 from typing import Any
 
 import joblib
 import numpy as np
+import scipy.sparse
 
 __all__ = ["fingerprint"]
 
@@ -16,10 +18,11 @@ _NO_MATTER = ("n_jobs", "verbose")
 
 
 def fingerprint(*things: Any) -> str:
-    """Fingerprint of plain values, arrays, data frames, estimators and functions.
+    """Fingerprint of plain values, arrays, data frames, estimators, functions and scorers.
 
-    An estimator is known by its class and its parameters, a function by its code. A numpy number
-    is the same as the Python number; 1 and 1.0 are different, because estimators tell them apart.
+    An estimator is known by its class and its parameters, a function by its code and that of the
+    functions of its module that it calls. A numpy number is the same as the Python number; 1 and
+    1.0 are different, because estimators tell them apart.
 
     Examples
     --------
@@ -29,44 +32,58 @@ def fingerprint(*things: Any) -> str:
     >>> fingerprint(Ridge(alpha=1.0)) == fingerprint(Ridge(alpha=1))
     False
     """
-    digest = hashlib.sha256()
-    for thing in things:
-        digest.update(_describe(thing).encode())
-        digest.update(b"\\0")
-    return digest.hexdigest()
+    return hashlib.sha256(_describe(things, ()).encode()).hexdigest()
 
 
-def _describe(thing: Any) -> str:
+def _describe(thing: Any, inside: tuple[int, ...]) -> str:
+    """A text for a thing; `inside` are the ids of the things that it was reached through."""
     if isinstance(thing, np.generic):
         thing = thing.item()
     if thing is None or isinstance(thing, (bool, int, float, complex, str, bytes, slice, range)):
         return f"{type(thing).__name__}:{thing!r}"
-    if isinstance(thing, dict):
-        items = sorted((_describe(key), _describe(value)) for key, value in thing.items())
-        return f"dict:{items}"
-    if isinstance(thing, (list, tuple)):
-        return f"{type(thing).__name__}:{[_describe(each) for each in thing]}"
     if isinstance(thing, type):
         return f"class:{thing.__module__}.{thing.__qualname__}"
+    if isinstance(thing, CodeType):
+        parts: Any = (thing.co_code, thing.co_names, thing.co_varnames, thing.co_consts)
+        return f"code:{_describe(parts, inside)}"
+    if id(thing) in inside:
+        return f"again:{len(inside) - inside.index(id(thing))}"
+    inside = (*inside, id(thing))
+    if isinstance(thing, dict):
+        items = sorted((_describe(k, inside), _describe(v, inside)) for k, v in thing.items())
+        return f"dict:{items}"
+    if isinstance(thing, (list, tuple)):
+        return f"{type(thing).__name__}:{[_describe(each, inside) for each in thing]}"
+    if isinstance(thing, (set, frozenset)):
+        return f"set:{sorted(_describe(each, inside) for each in thing)}"
+    return f"{_describe(type(thing), ())}:{_describe_object(thing, inside)}"
+
+
+def _describe_object(thing: Any, inside: tuple[int, ...]) -> str:
+    parts: Any
     if isinstance(thing, FunctionType):
-        closure = [cell.cell_contents for cell in thing.__closure__ or ()]
-        parts = [thing.__module__, thing.__qualname__, thing.__defaults__, closure]
-        return f"function:{_describe(parts)}{_code(thing.__code__)}"
-    if hasattr(thing, "get_params"):
-        params = {
-            name: value for name, value in thing.get_params(deep=False).items() if name not in _NO_MATTER
+        called = {
+            name: thing.__globals__[name]
+            for name in thing.__code__.co_names
+            if isinstance(thing.__globals__.get(name), FunctionType)
+            and thing.__globals__[name].__module__ == thing.__module__
         }
-        return f"estimator:{_describe(type(thing))}{_describe(params)}"
-    return f"{_describe(type(thing))}:{joblib.hash(thing, hash_name='sha1')}"
-
-
-def _code(code: CodeType) -> str:
-    constants = [
-        _code(each)
-        if isinstance(each, CodeType)
-        else _describe(each)
-        if not isinstance(each, frozenset)
-        else sorted(map(repr, each))
-        for each in code.co_consts
-    ]
-    return f"{code.co_code.hex()}{code.co_names}{constants}"
+        closure = [cell.cell_contents for cell in thing.__closure__ or ()]
+        defaults = (thing.__defaults__, thing.__kwdefaults__)
+        parts = (thing.__module__, thing.__qualname__, thing.__code__, defaults, closure, called)
+    elif isinstance(thing, functools.partial):
+        parts = (thing.func, thing.args, thing.keywords)
+    elif hasattr(thing, "get_params"):
+        params = thing.get_params(deep=False)
+        parts = {name: value for name, value in params.items() if name not in _NO_MATTER}
+    elif scipy.sparse.issparse(thing):
+        # Not the object itself: it caches flags about itself when looked at.
+        rows = thing.tocsr()
+        parts = (thing.format, thing.shape, rows.data, rows.indices, rows.indptr)
+    elif isinstance(thing, np.ndarray):
+        return str(joblib.hash(np.asarray(thing), hash_name="sha1"))
+    elif hasattr(thing, "__dict__") and not hasattr(thing, "shape"):
+        parts = vars(thing)  # scorers, losses, splitters: what they were made of
+    else:
+        return str(joblib.hash(thing, hash_name="sha1"))
+    return _describe(parts, inside)

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["Failures", "Fit", "Fitter", "Job", "Problem", "fit_candidate", "new_estimator"]
 
 
+QUOTED = 3  # errors quoted in full
+
+
 class Job(NamedTuple):
     """One model to fit: a candidate on a training set."""
 
@@ -183,7 +186,7 @@ def _scores(
         # scikit-learn's scorer of several metrics puts a traceback in place of a failed score.
         for name, score in (scores if isinstance(scores, dict) else {"score": scores}).items():
             if isinstance(score, str):
-                numbers[name] = float(problem.error_score)
+                numbers[name] = np.inf
                 if name != problem.driver.name:
                     failures.append(score)
             else:
@@ -222,15 +225,17 @@ class Failures:
         if fit.scoring_failure is not None:
             self._scorings[fit.scoring_failure] += 1
 
-    def report(self, error_score: float | str) -> None:
-        """Warn once of the fits and once of the scores that failed; raise if no fit worked."""
+    def report(self, error_score: float | str, *, any_worked: bool) -> None:
+        """Warn once of the fits and once of the scores that failed; raise if none worked."""
         n_failed = self._fits.total()
         details = "\n".join(
             f"{'-' * 80}\n{number} fits failed with the following error, first for "
             f"{self._first[error]}:\n{error}"
-            for error, number in self._fits.most_common()
+            for error, number in self._fits.most_common(QUOTED)
         )
-        if n_failed and n_failed == self.n_fits:
+        if len(self._fits) > QUOTED:
+            details += f"{'-' * 80}\nand {len(self._fits) - QUOTED} other errors."
+        if n_failed and not any_worked:
             wrong_type = all(_last_line(error).startswith("TypeError") for error in self._fits)
             raise (TypeError if wrong_type else ValueError)(
                 f"All the {n_failed} fits failed: your model is misconfigured for these data or "

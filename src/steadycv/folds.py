@@ -63,6 +63,12 @@ class Lattice:
         size = 0
         for number, (train, test) in enumerate(splits):
             train, test = _indices(train), _indices(test)
+            for index in (train, test):
+                if len(index) and not 0 <= index.min() <= index.max() < n_samples:
+                    raise ValueError(
+                        f"{source}: split {number} has samples {index.min()} to {index.max()}, and the "
+                        f"data have {n_samples} samples, counted from 0."
+                    )
             if len(test) == 0:
                 raise ValueError(f"{source}: split {number} has no sample to validate on.")
             if (current[test] >= 0).any() or len(np.unique(test)) < len(test):

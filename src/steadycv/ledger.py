@@ -57,7 +57,8 @@ class Ledger:
     fit_time, score_time : ndarray of shape (n_candidates, n_repeats, k)
         Seconds, of the models trained without one fold.
     test_scores, train_scores : dict of str to ndarray of shape (n_candidates, n_repeats, k)
-        The reported scores on the left-out fold and on the training set.
+        The reported scores on the left-out fold and on the training set; infinity where the scorer
+        failed.
     failed_error : float
         The fold error that a failed fit counts as.
     """
@@ -107,26 +108,25 @@ class Ledger:
 
     def missing_final(self, candidate: int) -> list[TrainingSet]:
         """Training sets still to be fitted before the final choice can weigh a candidate."""
-        known = ~np.isnan(self.error[candidate]).any() and not (
-            self.with_change and np.isnan(self.change[candidate]).any()
-        )
-        return (
-            []
-            if known
-            else self._unfitted(candidate, self.lattice.final_sets(with_full=self.with_change))
-        )
+        unknown = np.isnan(self.error[candidate])
+        sets = []
+        if self.with_change:
+            unknown |= np.isnan(self.change[candidate])
+            sets = [FULL] if np.isnan(self.change[candidate]).any() else []
+        sets += [TrainingSet(int(r), (int(t),)) for r, t in np.argwhere(unknown)]
+        return self._not_held(candidate, sets)
 
     def missing_outer(self, candidate: int, repeat: int, fold: int) -> list[TrainingSet]:
         """Training sets still to be fitted before the choice inside an outer fold can."""
         at = (candidate, repeat, fold)
-        known = not (
-            np.isnan(self.error[at])
-            or np.isnan(self.inner_error[at]).any()
-            or np.isnan(self.inner_change[at]).any()
-        )
-        return [] if known else self._unfitted(candidate, self.lattice.outer_sets(repeat, fold))
+        unknown = np.isnan(self.inner_change[at])
+        single, *pairs = self.lattice.outer_sets(repeat, fold)
+        sets = [single] if np.isnan(self.error[at]) or unknown.any() else []
+        unknown |= np.isnan(self.inner_error[at])
+        sets += [pair for pair in pairs if unknown[_other(pair.left_out, fold)]]
+        return self._not_held(candidate, sets)
 
-    def _unfitted(self, candidate: int, sets: list[TrainingSet]) -> list[TrainingSet]:
+    def _not_held(self, candidate: int, sets: list[TrainingSet]) -> list[TrainingSet]:
         held = self._held.get(candidate, {})
         return [each for each in sets if each not in held]
 
@@ -196,6 +196,16 @@ class Ledger:
                 f"{table[candidate].size}."
             )
         table[candidate] = numbers.reshape(table[candidate].shape)
+
+    def forget_failures(self) -> None:
+        """Take failed fits and failed scores as not known."""
+        for tables in (self.test_scores, self.train_scores):
+            for table in tables.values():
+                failed = np.isposinf(table)
+                table[failed] = np.nan
+                self.error[failed] = np.nan
+        for _, table in self._tables():
+            table[np.isposinf(table)] = np.nan
 
     def _tables(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
         names = ["error", "change", "fit_time", "score_time"]

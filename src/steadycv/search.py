@@ -270,7 +270,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         grid = Grid(self.param_grid)
         params = check_method_params(X, params=params)
         routed = self._route(params, scorers)
-        loss_weight = self._loss_weight(params, scorers, driver)
+        loss_weight = self._loss_weight(params, scorers, driver, n_samples_of(X))
         lattice = self._lattice(X, y, routed.splitter.split)
         problem = Problem(
             estimator=self.estimator,
@@ -310,7 +310,9 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
                 observers = self._observers(problem, grid, ledger, stack)
                 selector = Selector(grid, ledger, fitter, observers, self._cv_error)
                 choices = selector.run(strategy, weights)
-                fitter.failures.report(self.error_score)
+                fitter.failures.report(
+                    self.error_score, any_worked=bool(np.isfinite(ledger.error).any())
+                )
                 self._conclude(grid, ledger, weights, choices, driver, scorers)
                 self.out_of_fold_predictions_ = _assemble(lattice, selector.outputs_of(self.best_index_))
             self.n_fits_ = fitter.n_fits
@@ -381,6 +383,30 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             delta=delta,
         )
 
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """Score the refitted estimator, by `scoring` where given and else by minus the loss.
+
+        With several scores it is the one that `refit` names, or minus the loss if `refit` is True.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target.
+        **params : dict
+            Metadata for the scorer, with metadata routing enabled.
+
+        Returns
+        -------
+        score : float
+            Higher is better.
+        """
+        if self.loss is not None and self.refit is True and getattr(self, "multimetric_", False):
+            return LossScorer(get_loss(self.loss))(self.best_estimator_, X, y, **params)
+        score: float = super().score(X, y, **params)
+        return score
+
     def summary(self) -> str:
         """Plain cross-validation's choice and this one, side by side, as a text.
 
@@ -423,8 +449,14 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         return scorers
 
     def _check_refit_for_multimetric(self, scores: Any) -> None:
-        if self.loss is None or self.refit is not True:
+        if self.loss is not None and self.refit is True:
+            return
+        try:
             super()._check_refit_for_multimetric(scores)
+        except ValueError as error:
+            raise ValueError(
+                f"{error} The score that refit names drives the selection; or pass loss= to drive it."
+            ) from None
 
     def _driver(self, scorers: Any, y: Any) -> Driver:
         if y is None:
@@ -436,7 +468,8 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
 
     def _lattice(self, X: Any, y: Any, split_params: dict[str, Any]) -> Lattice:
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        lattice = Lattice.from_splits(cv.split(X, y, **split_params), n_samples_of(X), f"cv={cv!r}")
+        name = f"cv={cv!r}" if hasattr(self.cv, "split") else "cv"
+        lattice = Lattice.from_splits(cv.split(X, y, **split_params), n_samples_of(X), name)
         if self.nested and lattice.n_folds < 3:
             raise ValueError(
                 f"nested=True needs 3 folds or more, got {lattice.n_folds}: without two of two "
@@ -463,9 +496,11 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
                 )
             if not unweighted or sends_sample_weight_where_accepted(scorers):
                 score_params["sample_weight"] = sample_weight
-            if isinstance(self.estimator, Pipeline):
-                name = self.estimator.steps[-1][0]
-                fit_params[f"{name}__sample_weight"] = fit_params.pop("sample_weight")
+            step, last = "", self.estimator
+            while isinstance(last, Pipeline):
+                name, last = last.steps[-1]
+                step += f"{name}__"
+            fit_params[f"{step}sample_weight"] = fit_params.pop("sample_weight")
         return Bunch(
             estimator=Bunch(fit=fit_params),
             splitter=Bunch(split={"groups": groups}),
@@ -473,7 +508,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         )
 
     def _loss_weight(
-        self, params: dict[str, Any], scorers: Any, driver: Driver
+        self, params: dict[str, Any], scorers: Any, driver: Driver, n_samples: int
     ) -> NDArray[np.float64] | None:
         """The weights of the losses: those of the score that drives the selection."""
         name: Any = "sample_weight"
@@ -483,7 +518,18 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             request = requests.get("sample_weight")
             name = "sample_weight" if request is True else request
         weight = params.get(name)
-        return None if weight is None else np.asarray(weight, dtype=np.float64)
+        if weight is None:
+            return None
+        weight = np.asarray(weight, dtype=np.float64)
+        if weight.shape != (n_samples,):
+            raise ValueError(
+                f"{name} must have one weight for each of the {n_samples} samples, got an array of "
+                f"shape {weight.shape}."
+            )
+        if not (np.isfinite(weight) & (weight >= 0)).all():
+            wrong = weight[~(np.isfinite(weight) & (weight >= 0))]
+            raise ValueError(f"{name} must be finite numbers from 0 on, got {wrong[0]:g}.")
+        return weight
 
     def _observers(
         self, problem: Problem, grid: Grid, ledger: Ledger, stack: ExitStack
@@ -574,7 +620,9 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             }
             for kind, tables in kinds.items():
                 scores = {
-                    name: float(self.error_score) if failed[c, r, t] else table[c, r, t]
+                    name: float(self.error_score)
+                    if failed[c, r, t] or np.isposinf(table[c, r, t])
+                    else table[c, r, t]
                     for name, table in tables.items()
                 }
                 row[kind] = scores if self.multimetric_ else scores["score"]
@@ -611,8 +659,8 @@ def _weights_table(
 
 
 def _assemble(lattice: Lattice, outputs: dict[Any, NDArray[Any]]) -> NDArray[Any]:
-    """Put the outputs on the left-out folds in the order of the samples."""
-    example = next(iter(outputs.values()))
+    """Put the outputs on the left-out folds in the order of the samples; NaN where there are none."""
+    example = next(iter(outputs.values()), np.full(1, np.nan))
     whole = len(outputs) == lattice.n_repeats * lattice.n_folds
     assembled = np.full(
         (lattice.n_repeats, lattice.n_samples, *example.shape[1:]),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from steadycv.candidates import Grid
     from steadycv.folds import TrainingSet
     from steadycv.ledger import Ledger
-    from steadycv.strategies import Questions, Strategy
+    from steadycv.strategies import Strategy
 
 __all__ = ["Choices", "Observer", "Selector"]
 
@@ -100,9 +100,9 @@ class Selector:
         """Choose a candidate for every weight, on all data and without each outer fold."""
         lattice = self._ledger.lattice
         # Plain cross-validation, weight 0, is always among the final choices, to compare with.
-        final = [_Run(strategy(self._grid), w, None) for w in np.union1d([0.0], weights)]
+        final = [_Run(strategy, self._grid, w, None) for w in np.union1d([0.0], weights)]
         outer = [
-            _Run(strategy(self._grid), w, (r, t))
+            _Run(strategy, self._grid, w, (r, t))
             for w in weights
             for r in range(lattice.n_repeats)
             for t in range(lattice.n_folds)
@@ -110,6 +110,8 @@ class Selector:
         ]
         self._finalists = _Finalists(len(self._grid), final)
         runs = final + outer
+        for run in runs:
+            run.proceed()
         while runs:
             self._fit(self._missing(runs))
             for run in runs:
@@ -197,27 +199,37 @@ class _Run:
     `choice` is None while it goes on, and -1 where every candidate it asked for failed.
     """
 
-    def __init__(self, questions: Questions, weight: float, place: tuple[int, int] | None) -> None:
-        self._questions = questions
+    def __init__(
+        self, strategy: Strategy, grid: Grid, weight: float, place: tuple[int, int] | None
+    ) -> None:
+        self._questions = strategy(grid)
+        self._n_candidates = len(grid)
         self._known: dict[int, float] = {}
         self.weight = float(weight)
         self.place = place
         self.choice: int | None = None
-        self._ask(next(questions))
+        self.asked: list[int] = []
 
     def _ask(self, candidates: Sequence[int]) -> None:
-        self.asked = list(candidates)
+        self.asked = [int(c) for c in candidates]
+        unknown = [c for c in self.asked if not 0 <= c < self._n_candidates]
+        if unknown:
+            raise ValueError(
+                f"The search strategy asked for candidate {unknown[0]}, and the grid has "
+                f"{self._n_candidates}, counted from 0."
+            )
         self._known.update((c, np.nan) for c in self.asked if c not in self._known)
 
     def may_ask(self, candidate: int) -> bool:
         """Whether the run may still ask for a candidate that it has not asked for."""
         return self.choice is None and candidate not in self._known
 
-    def proceed(self, errors: NDArray[np.float64]) -> None:
-        """Answer what was asked."""
-        self._known.update(zip(self.asked, errors.tolist(), strict=True))
+    def proceed(self, errors: NDArray[np.float64] | None = None) -> None:
+        """Answer what was asked; None to hear the first question."""
+        if errors is not None:
+            self._known.update(zip(self.asked, errors.tolist(), strict=True))
         try:
-            self._ask(self._questions.send(errors))
+            self._ask(self._questions.send(errors))  # type: ignore[arg-type]  # None starts it
         except StopIteration as stop:
             if stop.value not in self._known:
                 raise ValueError(

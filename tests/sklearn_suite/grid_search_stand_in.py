@@ -78,7 +78,8 @@ class GridSearchCV(StabilitySearchCV):
         if scores is None:
             return np.full(len(ledger.error), np.inf)[candidates]
         if self.error_score != "raise":
-            scores = np.where(np.isinf(ledger.error), self.error_score, scores)
+            failed = np.isinf(ledger.error) | np.isposinf(scores)
+            scores = np.where(failed, self.error_score, scores)
         mean = scores[candidates].mean(axis=(1, 2))
         # GridSearchCV ranks a score of NaN last, but chooses it when there is nothing else.
         return np.where(np.isnan(mean), np.finfo(float).max, -mean)

@@ -33,10 +33,11 @@ class Bumpy(RegressorMixin, BaseEstimator):
         return X[:, 1] + self.shift_
 
 
-def counted(param_grid, *, groups=None, **how):
+def counted(param_grid, *, seed=0, groups=None, **how):
     """The fitted search, and its fits."""
-    X = np.random.default_rng(0).normal(size=(24, 2))
-    y = X[:, 1] + np.random.default_rng(1).normal(size=24)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(24, 2))
+    y = X[:, 1] + rng.normal(size=24)
     X[:, 0] = np.arange(24)
     FITS.clear()
     search = StabilitySearchCV(Bumpy(), param_grid, **how).fit(X, y, groups=groups)
@@ -97,6 +98,13 @@ def test_coordinate_search_fits_nothing_twice(cv, weights):
     # Some candidates were looked at in some places only, else nothing would be shown here.
     n_sets = len({rows for _, rows in fits})
     assert len({params for params, _ in fits}) * n_sets > len(fits)
+
+
+@pytest.mark.parametrize("seed", [8, 11, 17])
+def test_choice_is_not_fitted_again_for_its_predictions(seed):
+    # Here runs that are still going look at better candidates than the finished run that counts.
+    search, fits = counted(AXES, seed=seed, cv=KFold(4), search="coordinate", refit=False)
+    assert fits.total() == len(fits) == search.n_fits_
 
 
 def test_coordinate_search_without_nesting_fits_nothing_twice():

@@ -357,7 +357,7 @@ def test_sample_weights_of_very_different_size():
     losses = {s: np.random.default_rng(i).exponential(size=30) for i, s in enumerate(lattice.all_sets())}
     ledger = Ledger(1, lattice, sample_weight)
     for training_set in losses:
-        ledger.record(0, training_set, losses[training_set])
+        ledger.record(np.array([0]), training_set, losses[training_set][None])
     change = np.abs(losses[TrainingSet(0, (0, 1))] - losses[TrainingSet(0, (0,))])
     close(ledger.inner_change[0, 0, 0, 1], change[10:].mean())
 

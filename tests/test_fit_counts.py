@@ -124,15 +124,16 @@ def test_ledger_asks_for_every_training_set_once(seed, n_repeats):
     cv = RepeatedKFold(n_splits=4, n_repeats=n_repeats, random_state=seed)
     lattice = Lattice.from_splits(cv.split(range(12)), n_samples=12)
     ledger = Ledger(1, lattice)
-    questions = [lambda: ledger.missing_final(0)]
+    only = np.array([0])
+    questions = [lambda: ledger.missing_final(only)]
     questions += [
-        lambda r=r, t=t: ledger.missing_outer(0, r, t) for r in range(n_repeats) for t in range(4)
+        lambda r=r, t=t: ledger.missing_outer(only, r, t) for r in range(n_repeats) for t in range(4)
     ]
     asked = []
     for i in np.random.default_rng(seed).permutation(len(questions)):
-        for training_set in questions[i]():
+        for training_set, candidates in list(questions[i]()):
             asked.append(training_set)
-            ledger.record(0, training_set, np.ones(12))
+            ledger.record(candidates, training_set, np.ones((1, 12)))
     assert sorted(asked) == sorted(lattice.all_sets())
 
 
@@ -172,12 +173,12 @@ def test_ledger_lets_go_of_losses_in_any_order_of_fits(seed, n_repeats):
     rng = np.random.default_rng(seed)
     cv = RepeatedKFold(n_splits=4, n_repeats=n_repeats, random_state=seed)
     lattice = Lattice.from_splits(cv.split(range(12)), n_samples=12)
-    losses = {training_set: rng.exponential(size=12) for training_set in lattice.all_sets()}
+    losses = {training_set: rng.exponential(size=(1, 12)) for training_set in lattice.all_sets()}
     in_order, shuffled = Ledger(1, lattice), Ledger(1, lattice)
     for training_set in lattice.all_sets():
-        in_order.record(0, training_set, losses[training_set])
+        in_order.record(np.array([0]), training_set, losses[training_set])
     for i in rng.permutation(len(losses)):
-        shuffled.record(0, lattice.all_sets()[i], losses[lattice.all_sets()[i]])
+        shuffled.record(np.array([0]), lattice.all_sets()[i], losses[lattice.all_sets()[i]])
     assert in_order._held == shuffled._held == {}
     for (_, expected), (_, found) in zip(in_order.fields(0), shuffled.fields(0), strict=True):
         np.testing.assert_array_equal(found, expected)

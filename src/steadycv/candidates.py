@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 __all__ = ["Box", "Grid"]
 
@@ -37,6 +40,12 @@ class Box:
         for axis in self._order:
             index = index * self.shape[axis] + position[axis]
         return self._first + int(index)
+
+    def table(self) -> NDArray[np.intp]:
+        """All candidates, in an array of the box's shape."""
+        in_order = [self.shape[axis] for axis in self._order]
+        table = np.arange(self._first, self._first + len(self), dtype=np.intp).reshape(in_order)
+        return table.transpose(np.argsort(self._order).tolist())
 
     def __len__(self) -> int:
         return math.prod(self.shape)

@@ -15,33 +15,63 @@ from traceback import format_exc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from steadycv._compat import FitTask, TaskTree, check_method_params, safe_split
+from steadycv.paths.protocol import PathData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from steadycv.folds import Lattice, TrainingSet
     from steadycv.losses import Response
+    from steadycv.paths.protocol import Path
     from steadycv.scoring import Driver
 
-__all__ = ["Failures", "Fit", "Fitter", "Job", "Problem", "fit_candidate", "new_estimator"]
+    # What a scorer is given for a row of outputs: a fitted estimator, or a replay of some rows.
+    Model: TypeAlias = Callable[[int, NDArray[np.intp]], Any]
+
+__all__ = [
+    "Batch",
+    "Failures",
+    "Fit",
+    "Fitter",
+    "Group",
+    "Job",
+    "Problem",
+    "fit_job",
+    "new_estimator",
+    "separate",
+]
 
 
 QUOTED = 3  # errors quoted in full
 
 
 class Job(NamedTuple):
-    """One model to fit: a candidate on a training set."""
+    """Candidates that one fit serves (often a single one), and the training set."""
 
-    candidate: int
+    candidates: NDArray[np.intp]
     training_set: TrainingSet
+
+
+@dataclass(frozen=True)
+class Group:
+    """Candidates that one fit serves, by a path; or a single one that is fitted by itself."""
+
+    candidates: NDArray[np.intp]
+    path: Path | None = None
+
+
+def separate(n_candidates: int) -> list[Group]:
+    """Every candidate by itself."""
+    return [Group(np.array([c])) for c in range(n_candidates)]
 
 
 @dataclass(frozen=True)
@@ -87,20 +117,20 @@ class Problem:
 
 
 class Fit(NamedTuple):
-    """What one fit leaves behind; `losses` is None where it failed.
+    """What a job leaves behind, one row for each of its candidates.
 
-    `outputs`, the outputs on the left-out fold, and the scores are those of models trained without
-    one fold. `failure` and `scoring_failure` are tracebacks.
+    `losses` has a row of NaN where the candidate failed. `outputs`, those on the left-out fold, and
+    the scores are of models trained without one fold. Failures are tracebacks by row.
     """
 
-    losses: NDArray[np.float64] | None = None
+    losses: NDArray[np.float64]
     outputs: NDArray[Any] | None = None
-    test_scores: dict[str, float] = {}  # noqa: RUF012 - never changed
-    train_scores: dict[str, float] = {}  # noqa: RUF012
+    test_scores: dict[str, NDArray[np.float64]] = {}  # noqa: RUF012 - never changed
+    train_scores: dict[str, NDArray[np.float64]] = {}  # noqa: RUF012
     fit_time: float = 0.0
     score_time: float = 0.0
-    failure: str | None = None
-    scoring_failure: str | None = None
+    failures: dict[int, str] = {}  # noqa: RUF012
+    scoring_failures: dict[int, str] = {}  # noqa: RUF012
 
 
 def new_estimator(estimator: Any, params: dict[str, Any]) -> Any:
@@ -120,82 +150,153 @@ def new_estimator(estimator: Any, params: dict[str, Any]) -> Any:
     return new.set_params(**seeds) if seeds else new
 
 
-def fit_candidate(
-    problem: Problem, params: dict[str, Any], training_set: TrainingSet, task: FitTask | None = None
+def fit_job(
+    problem: Problem,
+    settings: list[dict[str, Any]],
+    training_set: TrainingSet,
+    path: Path | None = None,
+    prepared: Any = None,
+    task: FitTask | None = None,
 ) -> Fit:
-    """Fit one candidate on one training set; take its losses everywhere and its scores."""
-    estimator = new_estimator(problem.estimator, params)
+    """Fit on one training set; take the losses everywhere, and the scores on a left-out fold."""
     rows = problem.lattice.rows(training_set)
-    fit_params = check_method_params(problem.X, params=problem.fit_params, indices=rows)
     start = time.perf_counter()
-    fitted = start
     try:
-        X, y = safe_split(estimator, problem.X, problem.y, rows)
-        with nullcontext() if task is None else task.around(estimator, X, y, fit_params):
-            estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
-        fitted = time.perf_counter()
-        everywhere = problem.X
-        if get_tags(estimator).input_tags.pairwise:
-            everywhere, _ = safe_split(
-                estimator, problem.X, None, np.arange(problem.lattice.n_samples), rows
-            )
-        outputs = problem.response.outputs(estimator, everywhere)
-        losses = problem.response.losses(outputs)
+        if path is None:
+            outputs, model = _fit_separately(problem, settings[0], rows, task)
+        else:
+            outputs, model = _fit_path(problem, settings, rows, task, path, prepared)
     except Exception:
         if problem.error_score == "raise":
             raise
-        return Fit(fit_time=time.perf_counter() - start, failure=format_exc())
+        return Fit(
+            losses=np.full((len(settings), problem.lattice.n_samples), np.nan),
+            fit_time=(time.perf_counter() - start) / len(settings),
+            failures=dict.fromkeys(range(len(settings)), format_exc()),
+        )
+    fit_time = (time.perf_counter() - start) / len(settings)
+    losses, failures = _losses(problem, outputs)
     if len(training_set.left_out) != 1:
-        return Fit(losses)
+        return Fit(losses, failures=failures)
     test = np.flatnonzero(problem.lattice.left_out(training_set))
-    test_scores, test_failure = _scores(problem, estimator, losses, test, rows)
-    scored = time.perf_counter()
-    train_scores, train_failure = (
-        _scores(problem, estimator, losses, rows, rows) if problem.return_train_score else ({}, None)
-    )
+    start = time.perf_counter()
+    test_scores, scoring_failures = _scores(problem, model, losses, test, rows)
+    score_time = (time.perf_counter() - start) / len(settings)
+    train_scores: dict[str, NDArray[np.float64]] = {}
+    if problem.return_train_score:
+        train_scores, more = _scores(problem, model, losses, rows, rows)
+        scoring_failures = more | scoring_failures
     return Fit(
         losses=losses,
-        outputs=outputs[test],
+        outputs=outputs[:, test],
         test_scores=test_scores,
         train_scores=train_scores,
-        fit_time=fitted - start,
-        score_time=scored - fitted,
-        scoring_failure=test_failure or train_failure,
+        fit_time=fit_time,
+        score_time=score_time if len(failures) < len(settings) else 0.0,
+        failures=failures,
+        scoring_failures=scoring_failures,
     )
+
+
+def _fit_separately(
+    problem: Problem, params: dict[str, Any], rows: NDArray[np.intp], task: FitTask | None
+) -> tuple[NDArray[Any], Model]:
+    estimator = new_estimator(problem.estimator, params)
+    fit_params = check_method_params(problem.X, params=problem.fit_params, indices=rows)
+    X, y = safe_split(estimator, problem.X, problem.y, rows)
+    with nullcontext() if task is None else task.around(estimator, X, y, fit_params):
+        estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
+    everywhere = problem.X
+    if get_tags(estimator).input_tags.pairwise:
+        all_rows = np.arange(problem.lattice.n_samples)
+        everywhere, _ = safe_split(estimator, problem.X, None, all_rows, rows)
+    outputs = problem.response.outputs(estimator, everywhere)
+    return outputs[np.newaxis], lambda *_: estimator
+
+
+def _fit_path(
+    problem: Problem,
+    settings: list[dict[str, Any]],
+    rows: NDArray[np.intp],
+    task: FitTask | None,
+    path: Path,
+    prepared: Any,
+) -> tuple[NDArray[Any], Model]:
+    estimator = new_estimator(problem.estimator, settings[0])
+    fit_params = check_method_params(problem.X, params=problem.fit_params, indices=rows)
+    X, y = safe_split(estimator, problem.X, problem.y, rows)
+    method = problem.response.method
+    data = PathData(problem.X, problem.y, rows, X, y, fit_params, method, prepared)
+    with nullcontext() if task is None else task.around(estimator, X, y, fit_params):
+        outputs = np.asarray(path.outputs(estimator, settings, data))
+    if method == "predict_proba":
+        outputs = problem.response.align(outputs, np.unique(y))
+    return outputs, lambda i, rows: _Replay(outputs[i, rows])
+
+
+@dataclass(frozen=True)
+class _Replay(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Stands in for a fitted regressor, for a scorer: says again what a path said of some rows."""
+
+    outputs: NDArray[Any]
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ARG002 - those rows
+        return self.outputs
+
+
+def _losses(problem: Problem, outputs: NDArray[Any]) -> tuple[NDArray[np.float64], dict[int, str]]:
+    """The losses of each candidate, and the traceback where they are no losses."""
+    try:
+        return problem.response.losses(outputs), {}
+    except Exception:
+        if problem.error_score == "raise":
+            raise
+        if len(outputs) == 1:
+            return np.full((1, problem.lattice.n_samples), np.nan), {0: format_exc()}
+    # One of them spoils all: look at each by itself.
+    each = [_losses(problem, output[np.newaxis]) for output in outputs]
+    failures = {i: failure[0] for i, (_, failure) in enumerate(each) if failure}
+    return np.concatenate([losses for losses, _ in each]), failures
 
 
 def _scores(
     problem: Problem,
-    estimator: Any,
+    model: Model,
     losses: NDArray[np.float64],
     rows: NDArray[np.intp],
     train: NDArray[np.intp],
-) -> tuple[dict[str, float], str | None]:
-    """The reported scores by name, and the traceback if a scorer failed."""
-    numbers: dict[str, float] = {}
-    failures: list[str] = []
+) -> tuple[dict[str, NDArray[np.float64]], dict[int, str]]:
+    """The reported scores by name, and the tracebacks of scorers that failed."""
+    scores: dict[str, NDArray[np.float64]] = {}
+    failures: dict[int, str] = {}
     if problem.scorer is not None:
-        params = check_method_params(problem.X, params=problem.score_params, indices=rows)
-        X, y = safe_split(estimator, problem.X, problem.y, rows, train)
-        try:
-            scores = problem.scorer(estimator, X, *(() if y is None else (y,)), **params)
-        except Exception:
-            if problem.error_score == "raise":
-                raise
-            scores = format_exc()
-        # scikit-learn's scorer of several metrics puts a traceback in place of a failed score.
-        for name, score in (scores if isinstance(scores, dict) else {"score": scores}).items():
-            if isinstance(score, str):
-                numbers[name] = np.inf
-                if name != problem.driver.name:
-                    failures.append(score)
-            else:
-                numbers[name] = _number(score, name)
+        for i in np.flatnonzero(~np.isnan(losses[:, 0])).tolist():
+            for name, score in _score(problem, model(i, rows), rows, train).items():
+                if isinstance(score, str) and name != problem.driver.name:
+                    failures[i] = score
+                table = scores.setdefault(name, np.full(len(losses), np.nan))
+                table[i] = np.inf if isinstance(score, str) else _number(score, name)
     if problem.driver.name is not None:
         weights = None if problem.loss_weight is None else problem.loss_weight[rows]
-        mean_loss = float(np.average(losses[rows], weights=weights))
-        numbers[problem.driver.name] = problem.driver.best - mean_loss
-    return numbers, "\n".join(failures) or None
+        mean_loss = np.average(losses[:, rows], weights=weights, axis=1)
+        scores[problem.driver.name] = problem.driver.best - mean_loss
+    return scores, failures
+
+
+def _score(
+    problem: Problem, estimator: Any, rows: NDArray[np.intp], train: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Scores by name; the traceback in place of one that failed, as scikit-learn's scorers do."""
+    assert problem.scorer is not None
+    params = check_method_params(problem.X, params=problem.score_params, indices=rows)
+    X, y = safe_split(problem.estimator, problem.X, problem.y, rows, train)
+    try:
+        scores = problem.scorer(estimator, X, *(() if y is None else (y,)), **params)
+    except Exception:
+        if problem.error_score == "raise":
+            raise
+        scores = format_exc()
+    return scores if isinstance(scores, dict) else {"score": scores}
 
 
 def _number(score: Any, name: str) -> float:
@@ -216,14 +317,13 @@ class Failures:
         self._scorings: Counter[str] = Counter()
         self._first: dict[str, dict[str, Any]] = {}
 
-    def count(self, params: dict[str, Any], fit: Fit) -> None:
-        """Take note of one fit."""
+    def count(self, settings: list[dict[str, Any]], fit: Fit) -> None:
+        """Take note of one job."""
         self.n_fits += 1
-        if fit.failure is not None:
-            self._fits[fit.failure] += 1
-            self._first.setdefault(fit.failure, params)
-        if fit.scoring_failure is not None:
-            self._scorings[fit.scoring_failure] += 1
+        for row, failure in fit.failures.items():
+            self._fits[failure] += 1
+            self._first.setdefault(failure, settings[row])
+        self._scorings.update(fit.scoring_failures.values())
 
     def report(self, error_score: float | str, *, any_worked: bool) -> None:
         """Warn once of the fits and once of the scores that failed; raise if none worked."""
@@ -276,6 +376,8 @@ class Fitter:
         What all fits share.
     candidates : list of dict
         The settings.
+    groups : list of Group
+        Which candidates one fit serves.
     tasks : TaskTree
         For scikit-learn's callbacks.
     n_jobs, pre_dispatch
@@ -283,16 +385,15 @@ class Fitter:
 
     Attributes
     ----------
-    n_fits : int
-        How many models were fitted.
     failures : Failures
-        Those that failed.
+        The fits that failed.
     """
 
     def __init__(
         self,
         problem: Problem,
         candidates: list[dict[str, Any]],
+        groups: list[Group],
         tasks: TaskTree,
         *,
         n_jobs: int | None = None,
@@ -300,8 +401,10 @@ class Fitter:
     ) -> None:
         self._problem = problem
         self._candidates = candidates
+        self._groups = groups
         self._tasks = tasks
         self._parallel_params = {"n_jobs": n_jobs, "pre_dispatch": pre_dispatch}
+        self._prepared: dict[int, Any] = {}
         self.failures = Failures()
 
     @property
@@ -309,31 +412,73 @@ class Fitter:
         """How many models were fitted."""
         return self.failures.n_fits
 
-    def fit(self, jobs: list[Job]) -> Iterator[tuple[Job, Fit]]:
-        """Fit all jobs; results come in the order of the jobs, as soon as they are there."""
-        for job, fit in zip(jobs, self._results(jobs), strict=True):
-            self.failures.count(self._candidates[job.candidate], fit)
-            yield job, fit
+    def batches(self, wanted: dict[TrainingSet, NDArray[np.bool_]]) -> list[Batch]:
+        """Put what is wanted (training sets, and a mask of the candidates) into batches of jobs.
 
-    def _results(self, jobs: list[Job]) -> Iterator[Fit]:
+        A batch is all that is wanted of a group. The larger training sets come first, one repeat
+        after the other, so that losses are soon compared and freed.
+        """
+        ordered = sorted(wanted, key=_order)
+        batches = []
+        for group in self._groups:
+            jobs = [Job(group.candidates[wanted[s][group.candidates]], s) for s in ordered]
+            jobs = [job for job in jobs if len(job.candidates)]
+            if jobs:
+                batches.append(Batch(group, jobs))
+        return batches
+
+    def fit(self, batches: list[Batch]) -> Iterator[tuple[Batch, Job, Fit]]:
+        """Fit all jobs; results come in the order of the jobs, as soon as they are there."""
+        jobs = [(batch, job) for batch in batches for job in batch.jobs]
+        for (batch, job), fit in zip(jobs, self._results(jobs), strict=True):
+            self.failures.count([self._candidates[c] for c in job.candidates], fit)
+            yield batch, job, fit
+
+    def _results(self, jobs: list[tuple[Batch, Job]]) -> Iterator[Fit]:
         try:
             parallel = Parallel(return_as="generator", **self._parallel_params)
         except ValueError:
-            # A backend that cannot hand out results one by one (multiprocessing, Ray): a candidate
-            # at a time, so that no more than its losses are held.
+            # A backend that cannot hand out results one by one (multiprocessing, Ray): a batch at
+            # a time, so that no more than its losses are held.
             with Parallel(**self._parallel_params) as parallel:
-                for _, some in groupby(jobs, key=lambda job: job.candidate):
-                    yield from parallel(self._calls(some))
+                for _, some in groupby(jobs, key=lambda pair: id(pair[0])):
+                    yield from parallel(self._calls(list(some)))
         else:
             yield from parallel(self._calls(jobs))
 
-    def _calls(self, jobs: Iterable[Job]) -> Iterator[Any]:
+    def _calls(self, jobs: list[tuple[Batch, Job]]) -> Iterator[Any]:
         # Tasks are made beforehand: the tree must not change while it is sent to a worker.
-        jobs = list(jobs)
         tasks = [self._tasks.fit_task() for _ in jobs]
         return (
-            delayed(fit_candidate)(
-                self._problem, self._candidates[job.candidate], job.training_set, task
+            delayed(fit_job)(
+                self._problem,
+                [self._candidates[c] for c in job.candidates],
+                job.training_set,
+                batch.group.path,
+                self._prepare(batch.group),
+                task,
             )
-            for job, task in zip(jobs, tasks, strict=True)
+            for (batch, job), task in zip(jobs, tasks, strict=True)
         )
+
+    def _prepare(self, group: Group) -> Any:
+        """What a path wants to have once for all training sets; the last group's is kept."""
+        if group.path is None:
+            return None
+        key = id(group)
+        if key not in self._prepared:
+            estimator = new_estimator(self._problem.estimator, self._candidates[group.candidates[0]])
+            self._prepared = {key: group.path.prepare(estimator, self._problem.X, self._problem.y)}
+        return self._prepared[key]
+
+
+class Batch(NamedTuple):
+    """The jobs of one group."""
+
+    group: Group
+    jobs: list[Job]
+
+
+def _order(training_set: TrainingSet) -> tuple[int, int, tuple[int, ...]]:
+    repeat, left_out = training_set
+    return (repeat if left_out else -1, len(left_out), left_out)

@@ -7,7 +7,7 @@ candidate, however many samples there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.fitting import Fit
+
+    # Training sets with the candidates that are still to be fitted on them.
+    Missing: TypeAlias = Iterator[tuple[TrainingSet, NDArray[np.intp]]]
 
 __all__ = ["Ledger"]
 
@@ -101,73 +104,103 @@ class Ledger:
                 f"The sample weights of fold {t} (repeat {r}) sum to {self._fold_weight[r, t]:g}; "
                 "its mean loss needs a sum above 0."
             )
-        self._held: dict[int, dict[TrainingSet, _Held]] = {}
+        self._held: dict[TrainingSet, dict[bytes, _Held]] = {}
 
     def _unknown(self) -> NDArray[np.float64]:
         return np.full(self._shape, np.nan)
 
-    def missing_final(self, candidate: int) -> list[TrainingSet]:
-        """Training sets still to be fitted before the final choice can weigh a candidate."""
-        unknown = np.isnan(self.error[candidate])
-        sets = []
+    def missing_final(self, candidates: NDArray[np.intp]) -> Missing:
+        """What is still to be fitted before the final choice can weigh the candidates."""
+        unknown = np.isnan(self.error[candidates])
         if self.with_change:
-            unknown |= np.isnan(self.change[candidate])
-            sets = [FULL] if np.isnan(self.change[candidate]).any() else []
-        sets += [TrainingSet(int(r), (int(t),)) for r, t in np.argwhere(unknown)]
-        return self._not_held(candidate, sets)
+            unknown |= np.isnan(self.change[candidates])
+            unchanged = np.isnan(self.change[candidates]).any(axis=(1, 2))
+            yield from self._not_held(FULL, candidates[unchanged])
+        for r, t in np.ndindex(unknown.shape[1:]):
+            yield from self._not_held(TrainingSet(r, (t,)), candidates[unknown[:, r, t]])
 
-    def missing_outer(self, candidate: int, repeat: int, fold: int) -> list[TrainingSet]:
-        """Training sets still to be fitted before the choice inside an outer fold can."""
-        at = (candidate, repeat, fold)
+    def missing_outer(self, candidates: NDArray[np.intp], repeat: int, fold: int) -> Missing:
+        """What is still to be fitted before the choice inside an outer fold can."""
+        at = (candidates, repeat, fold)
         unknown = np.isnan(self.inner_change[at])
         single, *pairs = self.lattice.outer_sets(repeat, fold)
-        sets = [single] if np.isnan(self.error[at]) or unknown.any() else []
+        yield from self._not_held(single, candidates[np.isnan(self.error[at]) | unknown.any(axis=1)])
         unknown |= np.isnan(self.inner_error[at])
-        sets += [pair for pair in pairs if unknown[_other(pair.left_out, fold)]]
-        return self._not_held(candidate, sets)
+        for pair in pairs:
+            yield from self._not_held(pair, candidates[unknown[:, _other(pair.left_out, fold)]])
 
-    def _not_held(self, candidate: int, sets: list[TrainingSet]) -> list[TrainingSet]:
-        held = self._held.get(candidate, {})
-        return [each for each in sets if each not in held]
+    def _not_held(self, training_set: TrainingSet, candidates: NDArray[np.intp]) -> Missing:
+        for held in self._held.get(training_set, {}).values():
+            candidates = np.setdiff1d(candidates, held.candidates, assume_unique=True)
+        if len(candidates):
+            yield training_set, candidates
 
     def record(
-        self, candidate: int, training_set: TrainingSet, losses: NDArray[np.float64] | None
+        self,
+        candidates: NDArray[np.intp],
+        training_set: TrainingSet,
+        losses: NDArray[np.float64],
     ) -> None:
-        """Reduce the losses of one fit (None: it failed) to the numbers that they complete.
+        """Reduce the losses of fits, one row a candidate, to the numbers that they complete.
 
-        Losses are held only while a training set that they are to be compared with is missing.
+        A row of NaN is a fit that failed. Losses are held only while a training set that they are
+        to be compared with is missing.
         """
         r, left_out = training_set
         for u in left_out:
             rows = self._rows[r][u]
-            error = (
-                np.inf if losses is None else losses[rows] @ self._weight[rows] / self._fold_weight[r, u]
-            )
+            errors = losses[:, rows] @ self._weight[rows] / self._fold_weight[r, u]
+            errors = np.where(np.isnan(errors), np.inf, errors)
             if len(left_out) == 1:
-                self.error[candidate, r, u] = error
+                self.error[candidates, r, u] = errors
             else:
-                self.inner_error[candidate, r, _other(left_out, u), u] = error
-        held = self._held.setdefault(candidate, {})
-        waits_for = 0
+                self.inner_error[candidates, r, _other(left_out, u), u] = errors
+        new = _Held(candidates, losses, np.zeros(len(candidates), dtype=np.intp))
         for partner, table, at in self._comparisons(training_set):
-            if not np.isnan(table[candidate][at]):
-                continue
-            if partner not in held:
-                waits_for += 1
-                continue
-            other = held[partner]
-            table[candidate][at] = self._mean_change(losses, other.losses, *at[:-1])
-            other.waits_for -= 1
-            if other.waits_for == 0:
-                del held[partner]
-        if waits_for:
-            held[training_set] = _Held(losses, waits_for)
-        if not held:
-            del self._held[candidate]
+            waiting = np.isnan(table[candidates, *at])
+            if waiting.any():
+                self._compare(new, partner, table, at, waiting)
+        if new.waits_for.any():
+            self._held.setdefault(training_set, {})[candidates.tobytes()] = new
 
-    def record_scores(self, candidate: int, training_set: TrainingSet, fit: Fit) -> None:
-        """Keep the scores and times of a model trained without one fold."""
-        at = (candidate, training_set.repeat, training_set.left_out[0])
+    def _compare(
+        self,
+        new: _Held,
+        partner: TrainingSet,
+        table: NDArray[np.float64],
+        at: tuple[int, ...],
+        waiting: NDArray[np.bool_],
+    ) -> None:
+        """Compare with what is held of the partner; the rest will wait for it."""
+        blocks = self._held.get(partner, {})
+        key = new.candidates.tobytes()
+        # Most often the same candidates were fitted on the partner, in one block.
+        for other_key in [key] if key in blocks else list(blocks):
+            other = blocks[other_key]
+            if other_key == key:
+                mine = theirs = np.flatnonzero(waiting)
+            else:
+                _, mine, theirs = np.intersect1d(
+                    new.candidates, other.candidates, assume_unique=True, return_indices=True
+                )
+                still = waiting[mine]
+                mine, theirs = mine[still], theirs[still]
+            if not len(mine):
+                continue
+            change = self._mean_change(new.losses[mine], other.losses[theirs], *at[:-1])
+            index: Any = (new.candidates[mine], *at)
+            table[index] = change
+            waiting[mine] = False
+            other.waits_for[theirs] -= 1
+            if not other.waits_for.any():
+                del blocks[other_key]
+                if not blocks:
+                    del self._held[partner]
+        new.waits_for += waiting
+
+    def record_scores(self, candidates: NDArray[np.intp], training_set: TrainingSet, fit: Fit) -> None:
+        """Keep the scores and times of models trained without one fold."""
+        at = (candidates, training_set.repeat, training_set.left_out[0])
         self.fit_time[at] = fit.fit_time
         self.score_time[at] = fit.score_time
         for tables, scores in (
@@ -238,28 +271,28 @@ class Ledger:
 
     def _mean_change(
         self,
-        losses: NDArray[np.float64] | None,
-        other: NDArray[np.float64] | None,
+        losses: NDArray[np.float64],
+        other: NDArray[np.float64],
         repeat: int,
         without: int | None = None,
-    ) -> float:
+    ) -> NDArray[np.float64]:
         """Mean absolute change of loss over all samples, or over those outside a fold."""
-        if losses is None or other is None:
-            return np.inf
-        change = np.abs(losses - other)
-        weights = self._fold_weight[repeat]
+        weight, total = self._weight, self._fold_weight[repeat]
         if without is not None:
-            change[self._rows[repeat][without]] = 0
-            weights = np.delete(weights, without)
-        return float(change @ self._weight / weights.sum())
+            weight = weight.copy()
+            weight[self._rows[repeat][without]] = 0
+            total = np.delete(total, without)
+        change = np.abs(losses - other) @ weight / total.sum()
+        return np.where(np.isnan(change), np.inf, change)
 
 
 @dataclass
 class _Held:
-    """Losses (None: the fit failed) and how many comparisons they wait for."""
+    """Losses of some candidates on a training set, and how many comparisons each waits for."""
 
-    losses: NDArray[np.float64] | None
-    waits_for: int
+    candidates: NDArray[np.intp]
+    losses: NDArray[np.float64]
+    waits_for: NDArray[np.intp]
 
 
 def _other(pair: tuple[int, ...], fold: int) -> int:

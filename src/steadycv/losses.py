@@ -113,21 +113,31 @@ class Response:
         outputs = np.asarray(getattr(estimator, self.method)(X))
         if self.classes is None:
             return _one_column(outputs)
-        if len(estimator.classes_) == len(self.classes):
+        return self.align(outputs, estimator.classes_)
+
+    def align(self, outputs: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
+        """Probabilities of the `known` classes, the last axis, as probabilities of all classes."""
+        if self.classes is None or len(known) == len(self.classes):
             return outputs
         # A class that the training set does not have was given no probability.
-        aligned = np.zeros((len(outputs), len(self.classes)), dtype=outputs.dtype)
-        aligned[:, np.searchsorted(self.classes, estimator.classes_)] = outputs
+        aligned = np.zeros((*outputs.shape[:-1], len(self.classes)), dtype=outputs.dtype)
+        aligned[..., np.searchsorted(self.classes, known)] = outputs
         return aligned
 
     def losses(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
-        """The loss at every sample; raises where it is no finite non-negative number."""
-        losses = np.asarray(self.loss(self.y, outputs), dtype=np.float64)
-        if losses.shape != (len(self.y),):
+        """The loss of several models at every sample, from their outputs, one model a row.
+
+        Raises where a loss is no finite non-negative number.
+        """
+        n_models, n_samples = outputs.shape[:2]
+        y = self.y if n_models == 1 else np.tile(self.y, (n_models, *[1] * (self.y.ndim - 1)))
+        losses = np.asarray(self.loss(y, outputs.reshape(-1, *outputs.shape[2:])), dtype=np.float64)
+        if losses.shape != (n_models * n_samples,):
             raise ValueError(
-                f"the loss must return one number for each of the {len(self.y)} samples, got an "
+                f"the loss must return one number for each of the {len(y)} samples, got an "
                 f"array of shape {losses.shape}"
             )
+        losses = losses.reshape(n_models, n_samples)
         if not np.isfinite(losses).all():
             raise ValueError(f"{int((~np.isfinite(losses)).sum())} losses are not finite")
         if losses.min() < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -35,14 +36,14 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
         self._total = 0
 
     def start(self, jobs: Sequence[Job]) -> None:
-        """A batch of fits begins."""
-        self._total += len(jobs)
+        """Jobs begin."""
+        self._total += sum(len(job.candidates) for job in jobs)
         self._progress.update(self._bar, total=self._total)
         self._progress.start()
 
     def fitted(self, job: Job, fit: Fit) -> None:  # noqa: ARG002
-        """A fit is done."""
-        self._progress.advance(self._bar)
+        """A job is done."""
+        self._progress.advance(self._bar, len(job.candidates))
 
     def complete(self, candidate: int) -> None:
         """Nothing to show."""
@@ -59,28 +60,31 @@ class FitLines:
         self._with_scores = with_scores
 
     def start(self, jobs: Sequence[Job]) -> None:
-        """A batch of fits begins."""
-        print(f"Fitting {len(jobs)} models for {len({job.candidate for job in jobs})} candidates")
+        """Jobs begin."""
+        n_models = sum(len(job.candidates) for job in jobs)
+        n_candidates = len(np.unique(np.concatenate([job.candidates for job in jobs])))
+        print(f"Fitting {n_models} models for {n_candidates} candidates")
 
     def fitted(self, job: Job, fit: Fit) -> None:
-        """A fit is done."""
+        """A job is done."""
         repeat, left_out = job.training_set
-        params = self._candidates[job.candidate]
-        settings = ", ".join(f"{name}={params[name]}" for name in sorted(params))
         where = f"without folds {', '.join(map(str, left_out))} of repeat {repeat}"
-        parts = [where if left_out else "all data", settings]
-        if fit.failure is not None:
-            parts.append("failed")
-        elif self._with_scores:
-            parts += [_score_text(name, fit) for name in sorted(fit.test_scores)]
-        print("; ".join(part for part in parts if part))
+        for row, candidate in enumerate(job.candidates):
+            params = self._candidates[candidate]
+            settings = ", ".join(f"{name}={params[name]}" for name in sorted(params))
+            parts = [where if left_out else "all data", settings]
+            if row in fit.failures:
+                parts.append("failed")
+            elif self._with_scores:
+                parts += [_score_text(name, fit, row) for name in sorted(fit.test_scores)]
+            print("; ".join(part for part in parts if part))
 
     def complete(self, candidate: int) -> None:
         """Nothing to show."""
 
 
-def _score_text(name: str, fit: Fit) -> str:
-    test = f"{fit.test_scores[name]:.3f}"
+def _score_text(name: str, fit: Fit, row: int) -> str:
+    test = f"{fit.test_scores[name][row]:.3f}"
     if name in fit.train_scores:
-        return f"{name}=(train={fit.train_scores[name]:.3f}, test={test})"
+        return f"{name}=(train={fit.train_scores[name][row]:.3f}, test={test})"
     return f"{name}={test}"

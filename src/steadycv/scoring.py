@@ -69,7 +69,7 @@ class LossScorer:
         """Score a fitted estimator."""
         # New data need not have every class: the columns are the estimator's.
         response = as_response(self.loss, y, getattr(estimator, "classes_", None))
-        losses = response.losses(response.outputs(estimator, X))
+        [losses] = response.losses(response.outputs(estimator, X)[np.newaxis])
         return -float(np.average(losses, weights=sample_weight))
 
     def get_metadata_routing(self) -> MetadataRequest:

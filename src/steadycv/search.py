@@ -36,6 +36,7 @@ from steadycv.folds import Lattice
 from steadycv.ledger import Ledger
 from steadycv.ledger_file import LedgerFile
 from steadycv.losses import default_loss, get_loss
+from steadycv.paths.plan import plan
 from steadycv.progress import FitLines, ProgressBar
 from steadycv.scoring import Driver, LossScorer, find_driver
 from steadycv.selection import Choices, Observer, Selector
@@ -122,6 +123,9 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         A file in which to keep the numbers that the fits leave behind, so that an interrupted
         search goes on where it stopped, and a larger grid reuses what is there. A file of another
         search (other data, folds, estimator, scoring or versions) is refused.
+    use_paths : bool, default=True
+        Whether one fit may serve many candidates where a path for the estimator is known, see
+        :mod:`steadycv.paths`. With False every candidate is fitted separately.
 
     Attributes
     ----------
@@ -202,6 +206,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         "nested": ["boolean"],
         "search": [str, callable],
         "ledger": [str, object, None],
+        "use_paths": ["boolean"],
     }
 
     def __init__(
@@ -222,6 +227,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         return_train_score: bool = False,
         verbose: int = 0,
         ledger: str | os.PathLike[str] | None = None,
+        use_paths: bool = True,
     ) -> None:
         super().__init__(
             estimator=estimator,
@@ -240,6 +246,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         self.nested = nested
         self.search = search
         self.ledger = ledger
+        self.use_paths = use_paths
 
     @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> StabilitySearchCV:
@@ -302,6 +309,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             fitter = Fitter(
                 problem,
                 grid.candidates,
+                plan(problem, grid, use_paths=self.use_paths),
                 tasks,
                 n_jobs=self.n_jobs,
                 pre_dispatch=self.pre_dispatch,

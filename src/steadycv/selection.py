@@ -7,12 +7,12 @@ sets are missing, fitting fits them, and the rules turn the ledger into the answ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from steadycv import rules
-from steadycv.fitting import Fit, Fitter, Job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.candidates import Grid
+    from steadycv.fitting import Fit, Fitter, Job
     from steadycv.folds import TrainingSet
     from steadycv.ledger import Ledger
     from steadycv.strategies import Strategy
@@ -113,9 +114,11 @@ class Selector:
         for run in runs:
             run.proceed()
         while runs:
-            self._fit(self._missing(runs))
+            self._fit(self._wanted(runs))
+            seen = {place: self._errors(place) for place in {run.place for run in runs}}
             for run in runs:
-                run.proceed(self._errors(run, run.asked))
+                error, instability = (of_all[run.asked] for of_all in seen[run.place])
+                run.proceed(rules.regularized_error(error, instability, run.weight))
             runs = [run for run in runs if run.choice is None]
         overall = {run.weight: -1 if run.choice is None else run.choice for run in final}
         return Choices(
@@ -130,67 +133,78 @@ class Selector:
         """The outputs of a candidate on the left-out folds; fits again what was not kept."""
         kept = self.outputs.setdefault(candidate, {})
         self._fit(
-            [
-                Job(candidate, training_set)
+            {
+                training_set: np.arange(len(self._grid)) == candidate
                 for training_set in self._ledger.lattice.final_sets(with_full=False)
                 if training_set not in kept
                 and np.isfinite(self._ledger.error[candidate][_at(training_set)])
-            ]
+            }
         )
         return kept
 
-    def _missing(self, runs: list[_Run]) -> list[Job]:
-        wanted = {(candidate, run.place) for run in runs for candidate in run.asked}
-        jobs = {
-            Job(candidate, training_set)
-            for candidate, place in wanted
-            for training_set in (
-                self._ledger.missing_final(candidate)
+    def _wanted(self, runs: list[_Run]) -> dict[TrainingSet, NDArray[np.bool_]]:
+        """The training sets that are missing, each with a mask of the candidates."""
+        asked: dict[tuple[int, int] | None, NDArray[np.bool_]] = {}
+        for run in runs:
+            mask = asked.setdefault(run.place, np.zeros(len(self._grid), dtype=bool))
+            mask[run.asked] = True
+        wanted: dict[TrainingSet, NDArray[np.bool_]] = {}
+        for place, mask in asked.items():
+            candidates = np.flatnonzero(mask)
+            missing = (
+                self._ledger.missing_final(candidates)
                 if place is None
-                else self._ledger.missing_outer(candidate, *place)
+                else self._ledger.missing_outer(candidates, *place)
             )
-        }
-        return sorted(jobs, key=_order)
+            for training_set, some in missing:
+                wanted.setdefault(training_set, np.zeros_like(mask))[some] = True
+        return wanted
 
-    def _fit(self, jobs: list[Job]) -> None:
+    def _fit(self, wanted: dict[TrainingSet, NDArray[np.bool_]]) -> None:
         """Fit, and let the ledger reduce the losses as they arrive."""
-        if not jobs:
+        batches = self._fitter.batches(wanted)
+        if not batches:
             return
         for observer in self._observers:
-            observer.start(jobs)
-        for number, (job, fit) in enumerate(self._fitter.fit(jobs), start=1):
+            observer.start([job for batch in batches for job in batch.jobs])
+        for batch, job, fit in self._fitter.fit(batches):
             self._record(job, fit)
             for observer in self._observers:
                 observer.fitted(job, fit)
-            if number == len(jobs) or jobs[number].candidate != job.candidate:
-                self._complete(job.candidate)
+            if job is batch.jobs[-1]:
+                self._complete(np.unique(np.concatenate([job.candidates for job in batch.jobs])))
 
     def _record(self, job: Job, fit: Fit) -> None:
-        self._ledger.record(job.candidate, job.training_set, fit.losses)
+        self._ledger.record(job.candidates, job.training_set, fit.losses)
         if len(job.training_set.left_out) == 1:
-            self._ledger.record_scores(job.candidate, job.training_set, fit)
+            self._ledger.record_scores(job.candidates, job.training_set, fit)
             if fit.outputs is not None:
-                self.outputs.setdefault(job.candidate, {})[job.training_set] = fit.outputs
+                for row, candidate in enumerate(job.candidates.tolist()):
+                    if row not in fit.failures:
+                        kept = self.outputs.setdefault(candidate, {})
+                        kept[job.training_set] = fit.outputs[row]
 
-    def _complete(self, candidate: int) -> None:
+    def _complete(self, candidates: NDArray[np.intp]) -> None:
         for observer in self._observers:
-            observer.complete(candidate)
+            for candidate in candidates.tolist():
+                observer.complete(candidate)
         self._finalists.enter(
-            candidate,
-            self._cv_error(self._ledger, [candidate]),
-            rules.instability(self._ledger, [candidate]),
+            candidates,
+            self._cv_error(self._ledger, candidates),
+            rules.instability(self._ledger, candidates),
         )
-        for other in [c for c in self.outputs if self._finalists.is_out(c)]:
-            del self.outputs[other]
+        kept = np.fromiter(self.outputs, dtype=np.intp, count=len(self.outputs))
+        for candidate in kept[self._finalists.are_out(kept)].tolist():
+            del self.outputs[candidate]
 
-    def _errors(self, run: _Run, candidates: Sequence[int]) -> NDArray[np.float64]:
-        if run.place is None:
-            error = self._cv_error(self._ledger, candidates)
-            instability = rules.instability(self._ledger, candidates)
-        else:
-            error = rules.inner_cv_error(self._ledger, candidates, *run.place)
-            instability = rules.inner_instability(self._ledger, candidates, *run.place)
-        return rules.regularized_error(error, instability, run.weight)
+    def _errors(self, place: tuple[int, int] | None) -> tuple[NDArray[np.float64], ...]:
+        """Error and instability of all candidates, as seen from a place."""
+        if place is None:
+            return self._cv_error(self._ledger, rules.ALL), rules.instability(self._ledger)
+        return (
+            rules.inner_cv_error(self._ledger, rules.ALL, *place),
+            rules.inner_instability(self._ledger, rules.ALL, *place),
+        )
 
 
 class _Run:
@@ -203,76 +217,75 @@ class _Run:
         self, strategy: Strategy, grid: Grid, weight: float, place: tuple[int, int] | None
     ) -> None:
         self._questions = strategy(grid)
-        self._n_candidates = len(grid)
-        self._known: dict[int, float] = {}
+        self._errors = np.full(len(grid), np.nan)
         self.weight = float(weight)
         self.place = place
         self.choice: int | None = None
-        self.asked: list[int] = []
-
-    def _ask(self, candidates: Sequence[int]) -> None:
-        self.asked = [int(c) for c in candidates]
-        unknown = [c for c in self.asked if not 0 <= c < self._n_candidates]
-        if unknown:
-            raise ValueError(
-                f"The search strategy asked for candidate {unknown[0]}, and the grid has "
-                f"{self._n_candidates}, counted from 0."
-            )
-        self._known.update((c, np.nan) for c in self.asked if c not in self._known)
-
-    def may_ask(self, candidate: int) -> bool:
-        """Whether the run may still ask for a candidate that it has not asked for."""
-        return self.choice is None and candidate not in self._known
+        self.asked = np.zeros(0, dtype=np.intp)
+        self.has_asked = np.zeros(len(grid), dtype=bool)
 
     def proceed(self, errors: NDArray[np.float64] | None = None) -> None:
         """Answer what was asked; None to hear the first question."""
         if errors is not None:
-            self._known.update(zip(self.asked, errors.tolist(), strict=True))
+            self._errors[self.asked] = errors
         try:
             self._ask(self._questions.send(errors))  # type: ignore[arg-type]  # None starts it
         except StopIteration as stop:
-            if stop.value not in self._known:
+            if not (isinstance(stop.value, Integral) and self._is_candidate(stop.value)) or (
+                not self.has_asked[stop.value]
+            ):
                 raise ValueError(
                     f"The search strategy chose candidate {stop.value!r} without asking for it."
                 ) from None
-            self.choice = int(stop.value) if np.isfinite(self._known[stop.value]) else -1
-            self.asked = []
+            self.choice = int(stop.value) if np.isfinite(self._errors[stop.value]) else -1
+
+    def _ask(self, candidates: Sequence[int]) -> None:
+        self.asked = np.asarray(candidates, dtype=np.intp)
+        unknown = self.asked[~self._is_candidate(self.asked)]
+        if len(unknown):
+            raise ValueError(
+                f"The search strategy asked for candidate {unknown[0]}, and the grid has "
+                f"{len(self._errors)}, counted from 0."
+            )
+        self.has_asked[self.asked] = True
+
+    def _is_candidate(self, index: Any) -> Any:
+        return (index >= 0) & (index < len(self._errors))
 
 
 class _Finalists:
     """Which candidates some final run may still choose."""
 
     def __init__(self, n_candidates: int, runs: list[_Run]) -> None:
-        self.runs = runs
+        self._runs = runs
+        self._weights = np.array([run.weight for run in runs])
         self._errors = np.full((n_candidates, len(runs)), np.nan)
         self._best = np.full(len(runs), np.inf)
 
     def enter(
-        self, candidate: int, error: NDArray[np.float64], instability: NDArray[np.float64]
+        self,
+        candidates: NDArray[np.intp],
+        error: NDArray[np.float64],
+        instability: NDArray[np.float64],
     ) -> None:
-        """Take note of a candidate's error and instability; NaN where not known yet."""
-        asked = [not run.may_ask(candidate) for run in self.runs]
-        errors = np.concatenate(
-            [rules.regularized_error(error, instability, run.weight) for run in self.runs]
+        """Take note of candidates' errors and instabilities; NaN where not known yet."""
+        errors = np.stack(
+            [rules.regularized_error(error, instability, w) for w in self._weights], axis=1
         )
-        self._errors[candidate] = errors
-        self._best = np.fmin(self._best, np.where(asked, errors, np.inf))
+        self._errors[candidates] = errors
+        asked = np.stack([run.has_asked[candidates] for run in self._runs], axis=1)
+        self._best = np.fmin(self._best, np.fmin.reduce(np.where(asked, errors, np.inf), axis=0))
 
-    def is_out(self, candidate: int) -> bool:
-        """Whether no run will choose the candidate."""
-        errors = self._errors[candidate]
-        return not (
-            (rules.less_a_tie(errors) <= self._best).any()
-            or np.isnan(errors).any()
-            or any(run.may_ask(candidate) for run in self.runs)
-        )
+    def are_out(self, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which of the candidates no run will choose."""
+        out = np.ones(len(candidates), dtype=bool)
+        for run, errors, best in zip(self._runs, self._errors[candidates].T, self._best, strict=True):
+            if run.choice is not None:
+                out &= candidates != run.choice
+            else:
+                out &= run.has_asked[candidates] & (rules.less_a_tie(errors) > best)
+        return out
 
 
 def _at(training_set: TrainingSet) -> tuple[int, ...]:
     return (training_set.repeat, *training_set.left_out)
-
-
-def _order(job: Job) -> tuple[int, int, int, tuple[int, ...]]:
-    """By candidate, then by repeat, the larger training sets first: losses are soon compared."""
-    repeat, left_out = job.training_set
-    return (job.candidate, repeat if left_out else -1, len(left_out), left_out)

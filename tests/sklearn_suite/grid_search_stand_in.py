@@ -63,6 +63,7 @@ class GridSearchCV(StabilitySearchCV):
             return_train_score=return_train_score,
             stability_weights=0,
             nested=False,
+            use_paths=False,
         )
 
     def _get_scorers(self):

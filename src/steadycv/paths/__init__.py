@@ -1,0 +1,11 @@
+"""Paths: one fit that yields the outputs of many candidates, exactly.
+
+A decision tree grown deep holds every shallower one; one eigendecomposition serves every ridge
+penalty. A path is a small object, registered for an estimator class, that says which parameters it
+covers and turns one training set into the outputs of all its candidates.
+"""
+
+from steadycv.paths.protocol import Path, PathData
+from steadycv.paths.registry import find_path, register_path
+
+__all__ = ["Path", "PathData", "find_path", "register_path"]

@@ -63,10 +63,14 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """Candidates that one fit serves, by a path; or a single one that is fitted by itself."""
+    """Candidates that one fit serves, by a path; or a single one that is fitted by itself.
+
+    `estimator` has the first candidate's parameters and is not fitted; only a path needs it.
+    """
 
     candidates: NDArray[np.intp]
     path: Path | None = None
+    estimator: Any = None
 
 
 def separate(n_candidates: int) -> list[Group]:
@@ -154,9 +158,10 @@ def fit_job(
     problem: Problem,
     settings: list[dict[str, Any]],
     training_set: TrainingSet,
-    path: Path | None = None,
-    prepared: Any = None,
     task: FitTask | None = None,
+    path: Path | None = None,
+    estimator: Any = None,
+    prepared: Any = None,
 ) -> Fit:
     """Fit on one training set; take the losses everywhere, and the scores on a left-out fold."""
     rows = problem.lattice.rows(training_set)
@@ -165,7 +170,7 @@ def fit_job(
         if path is None:
             outputs, model = _fit_separately(problem, settings[0], rows, task)
         else:
-            outputs, model = _fit_path(problem, settings, rows, task, path, prepared)
+            outputs, model = _fit_path(problem, settings, rows, task, path, estimator, prepared)
     except Exception:
         if problem.error_score == "raise":
             raise
@@ -220,9 +225,9 @@ def _fit_path(
     rows: NDArray[np.intp],
     task: FitTask | None,
     path: Path,
+    estimator: Any,
     prepared: Any,
 ) -> tuple[NDArray[Any], Model]:
-    estimator = new_estimator(problem.estimator, settings[0])
     fit_params = check_method_params(problem.X, params=problem.fit_params, indices=rows)
     X, y = safe_split(estimator, problem.X, problem.y, rows)
     method = problem.response.method
@@ -454,9 +459,10 @@ class Fitter:
                 self._problem,
                 [self._candidates[c] for c in job.candidates],
                 job.training_set,
-                batch.group.path,
-                self._prepare(batch.group),
                 task,
+                batch.group.path,
+                batch.group.estimator,
+                self._prepare(batch.group),
             )
             for (batch, job), task in zip(jobs, tasks, strict=True)
         )
@@ -467,8 +473,8 @@ class Fitter:
             return None
         key = id(group)
         if key not in self._prepared:
-            estimator = new_estimator(self._problem.estimator, self._candidates[group.candidates[0]])
-            self._prepared = {key: group.path.prepare(estimator, self._problem.X, self._problem.y)}
+            prepared = group.path.prepare(group.estimator, self._problem.X, self._problem.y)
+            self._prepared = {key: prepared}
         return self._prepared[key]
 
 

@@ -60,4 +60,4 @@ def _split(
         [path.serves(estimator, settings[c], problem.X, problem.y) for c in candidates.tolist()]
     )
     groups = [Group(candidates[i : i + 1]) for i in np.flatnonzero(~served)]
-    return ([Group(candidates[served], path)] if served.any() else []) + groups
+    return ([Group(candidates[served], path, estimator)] if served.any() else []) + groups

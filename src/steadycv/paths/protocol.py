@@ -47,8 +47,9 @@ class PathData:
 class Path(Protocol):
     """One fit, many candidates.
 
-    The estimator that a path is given has all parameters of a candidate set and is not fitted. The
-    candidates of one fit differ in the path's parameters only.
+    The estimator that a path is given has all parameters of its first candidate set, has a seed, and
+    is not fitted; it is used for all training sets, so a path fits clones of it. The candidates of
+    one fit differ in the path's parameters only.
     """
 
     def parameters(self, estimator: Any) -> Collection[str]:

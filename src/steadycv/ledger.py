@@ -149,7 +149,7 @@ class Ledger:
         r, left_out = training_set
         for u in left_out:
             rows = self._rows[r][u]
-            errors = losses[:, rows] @ self._weight[rows] / self._fold_weight[r, u]
+            errors = _weighted_sum(losses[:, rows], self._weight[rows]) / self._fold_weight[r, u]
             errors = np.where(np.isnan(errors), np.inf, errors)
             if len(left_out) == 1:
                 self.error[candidates, r, u] = errors
@@ -282,7 +282,7 @@ class Ledger:
             weight = weight.copy()
             weight[self._rows[repeat][without]] = 0
             total = np.delete(total, without)
-        change = np.abs(losses - other) @ weight / total.sum()
+        change = _weighted_sum(np.abs(losses - other), weight) / total.sum()
         return np.where(np.isnan(change), np.inf, change)
 
 
@@ -297,3 +297,9 @@ class _Held:
 
 def _other(pair: tuple[int, ...], fold: int) -> int:
     return pair[0] + pair[1] - fold
+
+
+def _weighted_sum(losses: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Not BLAS: its threads, started for long vectors, wait for each other when all cores fit models.
+    total: NDArray[np.float64] = np.einsum("ci,i->c", losses, weight)
+    return total

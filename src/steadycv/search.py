@@ -616,25 +616,28 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
 
     def _results(self, grid: Grid, ledger: Ledger) -> dict[str, Any]:
         """GridSearchCV's table, made by the code that makes GridSearchCV's."""
+        failed = np.isinf(ledger.error)
+        columns: dict[str, list[Any]] = {
+            "fit_time": ledger.fit_time.ravel().tolist(),
+            "score_time": ledger.score_time.ravel().tolist(),
+        }
         kinds = {"test_scores": ledger.test_scores}
         if self.return_train_score:
             kinds["train_scores"] = ledger.train_scores
-        failed = np.isinf(ledger.error)
-        rows: list[dict[str, Any]] = []
-        for c, r, t in np.ndindex(ledger.error.shape):
-            row: dict[str, Any] = {
-                "fit_time": ledger.fit_time[c, r, t],
-                "score_time": ledger.score_time[c, r, t],
-            }
-            for kind, tables in kinds.items():
-                scores = {
-                    name: float(self.error_score)
-                    if failed[c, r, t] or np.isposinf(table[c, r, t])
-                    else table[c, r, t]
-                    for name, table in tables.items()
-                }
-                row[kind] = scores if self.multimetric_ else scores["score"]
-            rows.append(row)
+        for kind, tables in kinds.items():
+            scores = {}
+            for name, table in tables.items():
+                known = ~(failed | np.isposinf(table))
+                scores[name] = [
+                    score if is_known else float(self.error_score)
+                    for score, is_known in zip(table.flat, known.flat, strict=True)
+                ]
+            columns[kind] = (
+                [dict(zip(scores, row, strict=True)) for row in zip(*scores.values(), strict=True)]
+                if self.multimetric_
+                else scores["score"]
+            )
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         with warnings.catch_warnings():
             if np.isnan(ledger.error).any():  # not looked at, which is nothing to warn of
                 warnings.filterwarnings("ignore", message="One or more of the")

@@ -9,15 +9,19 @@ import inspect
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics import get_scorer
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils.metaestimators import _safe_split as safe_split
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _num_samples as n_samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 __all__ = [
     "BaseSearchCV",
@@ -25,6 +29,7 @@ __all__ = [
     "TaskTree",
     "check_method_params",
     "fit_context",
+    "is_pairwise",
     "n_samples_of",
     "safe_split",
     "same_scorer",
@@ -32,6 +37,22 @@ __all__ = [
     "several_scorers",
     "without_sample_weight",
 ]
+
+
+def is_pairwise(estimator: Any, X: Any) -> bool:
+    """Whether X is a kernel or distance matrix of the samples."""
+    square = X.shape[0] == X.shape[1] if hasattr(X, "shape") and len(X.shape) == 2 else True
+    return square and bool(get_tags(estimator).input_tags.pairwise)
+
+
+def safe_split(
+    estimator: Any, X: Any, y: Any, rows: NDArray[np.intp], train: NDArray[np.intp] | None = None
+) -> tuple[Any, Any]:
+    """Some rows of the data; of a pairwise X, the columns of the training rows."""
+    if type(X) is np.ndarray and type(y) is np.ndarray and not is_pairwise(estimator, X):
+        return X[rows], y[rows]  # the common case, at a tenth of the cost
+    some: tuple[Any, Any] = _safe_split(estimator, X, y, rows, train)
+    return some
 
 
 def several_scorers(scorer: Any) -> dict[str, Any] | None:

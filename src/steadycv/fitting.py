@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from steadycv._compat import FitTask, TaskTree, check_method_params, safe_split
+from steadycv._compat import FitTask, TaskTree, check_method_params, is_pairwise, safe_split
 from steadycv.paths.protocol import PathData
 
 if TYPE_CHECKING:
@@ -212,7 +211,7 @@ def _fit_separately(
     with nullcontext() if task is None else task.around(estimator, X, y, fit_params):
         estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
     everywhere = problem.X
-    if get_tags(estimator).input_tags.pairwise:
+    if is_pairwise(estimator, problem.X):
         all_rows = np.arange(problem.lattice.n_samples)
         everywhere, _ = safe_split(estimator, problem.X, None, all_rows, rows)
     outputs = problem.response.outputs(estimator, everywhere)

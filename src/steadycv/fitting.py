@@ -5,6 +5,7 @@ It knows candidates and training sets, and nothing of weights or choices.
 
 from __future__ import annotations
 
+import statistics
 import time
 import warnings
 from collections import Counter
@@ -134,6 +135,7 @@ class Fit(NamedTuple):
     score_time: float = 0.0
     failures: dict[int, str] = {}  # noqa: RUF012
     scoring_failures: dict[int, str] = {}  # noqa: RUF012
+    n_fits: int = 1
 
 
 def new_estimator(estimator: Any, params: dict[str, Any]) -> Any:
@@ -171,12 +173,17 @@ def fit_job(
         else:
             outputs, model = _fit_path(problem, settings, rows, task, path, estimator, prepared)
     except Exception:
+        if len(settings) > 1:
+            one_by_one = _fit_one_by_one(problem, settings, training_set)
+            if not one_by_one.failures:
+                raise  # all can be fitted, so it is the path that is wrong
+            return one_by_one
         if problem.error_score == "raise":
             raise
         return Fit(
-            losses=np.full((len(settings), problem.lattice.n_samples), np.nan),
-            fit_time=(time.perf_counter() - start) / len(settings),
-            failures=dict.fromkeys(range(len(settings)), format_exc()),
+            losses=np.full((1, problem.lattice.n_samples), np.nan),
+            fit_time=time.perf_counter() - start,
+            failures={0: format_exc()},
         )
     fit_time = (time.perf_counter() - start) / len(settings)
     losses, failures = _losses(problem, outputs)
@@ -246,6 +253,35 @@ class _Replay(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ARG002 - those rows
         return self.outputs
+
+
+def _fit_one_by_one(problem: Problem, settings: list[dict[str, Any]], training_set: TrainingSet) -> Fit:
+    """Fit each candidate by itself after its path failed, to find which one cannot be fitted."""
+    fits = [fit_job(problem, [params], training_set) for params in settings]
+    worked = [fit.outputs for fit in fits if fit.outputs is not None]
+    # Nobody looks at the outputs of a failed row.
+    outputs = [worked[0] if fit.outputs is None else fit.outputs for fit in fits if worked]
+    names = {name for fit in fits for name in fit.test_scores}
+    unknown = np.array([np.nan])
+    return Fit(
+        losses=np.concatenate([fit.losses for fit in fits]),
+        outputs=np.concatenate(outputs) if worked else None,
+        test_scores={
+            name: np.concatenate([fit.test_scores.get(name, unknown) for fit in fits]) for name in names
+        },
+        train_scores={
+            name: np.concatenate([fit.train_scores.get(name, unknown) for fit in fits])
+            for name in names
+            if problem.return_train_score
+        },
+        fit_time=statistics.fmean(fit.fit_time for fit in fits),
+        score_time=statistics.fmean(fit.score_time for fit in fits),
+        failures={i: fit.failures[0] for i, fit in enumerate(fits) if fit.failures},
+        scoring_failures={
+            i: fit.scoring_failures[0] for i, fit in enumerate(fits) if fit.scoring_failures
+        },
+        n_fits=len(fits),
+    )
 
 
 def _losses(problem: Problem, outputs: NDArray[Any]) -> tuple[NDArray[np.float64], dict[int, str]]:
@@ -323,7 +359,7 @@ class Failures:
 
     def count(self, settings: list[dict[str, Any]], fit: Fit) -> None:
         """Take note of one job."""
-        self.n_fits += 1
+        self.n_fits += fit.n_fits
         for row, failure in fit.failures.items():
             self._fits[failure] += 1
             self._first.setdefault(failure, settings[row])

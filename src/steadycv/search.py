@@ -639,7 +639,8 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             )
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         with warnings.catch_warnings():
-            if np.isnan(ledger.error).any():  # not looked at, which is nothing to warn of
+            # Not looked at, which is nothing to warn of, or failed, which was warned of already.
+            if not np.isfinite(ledger.error).all():
                 warnings.filterwarnings("ignore", message="One or more of the")
             results: dict[str, Any] = self._format_results(grid.candidates, self.n_splits_, rows)
         return results

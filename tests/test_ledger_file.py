@@ -395,8 +395,8 @@ def test_other_sample_weight_is_refused(path):
 
 def test_other_version_is_refused(path, monkeypatch):
     fit(path)
-    monkeypatch.setattr("sklearn.__version__", "99.0")
-    with pytest.raises(ValueError, match="its versions is different"):
+    monkeypatch.setattr("steadycv.ledger_file.version", lambda name: "99.0")
+    with pytest.raises(ValueError, match="its set of versions is different"):
         fit(path)
 
 

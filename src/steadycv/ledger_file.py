@@ -10,19 +10,22 @@ import sqlite3
 import time
 import warnings
 from contextlib import AbstractContextManager, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from steadycv.fingerprint import fingerprint
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from steadycv.fitting import Fit, Job
+    from steadycv.fitting import Fit, Job, Problem
     from steadycv.ledger import Ledger
 
-__all__ = ["LedgerFile"]
+__all__ = ["LedgerFile", "identity"]
 
 APPLICATION_ID = 0x57EAD1  # tells our files from other SQLite files
 FORMAT_VERSION = 1
@@ -227,6 +230,25 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 f"The ledger {self._path!r} is damaged or not a ledger: {error}. It was left as it "
                 "is; move it away, or pass another path as ledger=."
             ) from error
+
+
+def identity(problem: Problem) -> dict[str, str]:
+    """What the numbers in a ledger depend on, apart from the candidate."""
+    packages = ("steadycv", "scikit-learn", "numpy", "scipy", "joblib")
+    return {
+        "data": fingerprint(problem.X, problem.y, problem.fit_params),
+        "folds": fingerprint(problem.lattice.fold),
+        "estimator": fingerprint(problem.estimator),
+        "scoring": fingerprint(
+            problem.driver.loss,
+            problem.driver.name,
+            problem.loss_weight,
+            problem.scorer,
+            problem.score_params,
+            problem.return_train_score,
+        ),
+        "set of versions": " ".join(f"{name} {version(name)}" for name in packages),
+    }
 
 
 def _checksum(key: str, field: str, blob: bytes) -> str:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numbers
 import time
-import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import sklearn
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, get_tags, indexable
-from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv import rules
@@ -24,9 +20,7 @@ from steadycv._compat import (
     check_method_params,
     fit_context,
     n_samples_of,
-    sends_sample_weight_where_accepted,
     several_scorers,
-    without_sample_weight,
 )
 from steadycv.bound import generalization_bound
 from steadycv.candidates import Grid
@@ -34,10 +28,12 @@ from steadycv.fingerprint import fingerprint
 from steadycv.fitting import Fitter, Problem, new_estimator
 from steadycv.folds import Lattice
 from steadycv.ledger import Ledger
-from steadycv.ledger_file import LedgerFile
+from steadycv.ledger_file import LedgerFile, identity
 from steadycv.losses import default_loss, get_loss
+from steadycv.metadata import loss_weight, route
 from steadycv.paths.plan import plan
 from steadycv.progress import FitLines, ProgressBar
+from steadycv.results import grid_search_results, in_order_of_samples, weights_table
 from steadycv.scoring import Driver, LossScorer, find_driver
 from steadycv.selection import Choices, Observer, Selector
 from steadycv.strategies import exhaustive, get_strategy
@@ -276,8 +272,8 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             scorers = LossScorer(driver.loss)  # the default loss may depend on y
         grid = Grid(self.param_grid)
         params = check_method_params(X, params=params)
-        routed = self._route(params, scorers)
-        loss_weight = self._loss_weight(params, scorers, driver, n_samples_of(X))
+        routed = route(self, params, scorers)
+        weight = loss_weight(params, scorers, driver, n_samples_of(X))
         lattice = self._lattice(X, y, routed.splitter.split)
         problem = Problem(
             estimator=self.estimator,
@@ -286,7 +282,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             lattice=lattice,
             response=driver.response(y),
             driver=driver,
-            loss_weight=loss_weight,
+            loss_weight=weight,
             scorer=None if driver.name == "score" else scorers,
             fit_params=routed.estimator.fit,
             score_params=routed.scorer.score,
@@ -296,20 +292,21 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         ledger = Ledger(
             len(grid),
             lattice,
-            loss_weight,
+            weight,
             with_change=self.nested or weights[0] > 0,
             nested=self.nested,
         )
         if self.error_score != "raise" and not np.isnan(self.error_score):
             ledger.failed_error = driver.best - float(self.error_score)
 
-        known = strategy is exhaustive and self.ledger is None
+        groups = plan(problem, grid, use_paths=self.use_paths)
         sets = lattice.all_sets() if self.nested else lattice.final_sets(with_full=ledger.with_change)
-        with TaskTree(self, X, y, params, len(grid) * len(sets) if known else None) as tasks:
+        known = strategy is exhaustive and self.ledger is None
+        with TaskTree(self, X, y, params, len(groups) * len(sets) if known else None) as tasks:
             fitter = Fitter(
                 problem,
                 grid.candidates,
-                plan(problem, grid, use_paths=self.use_paths),
+                groups,
                 tasks,
                 n_jobs=self.n_jobs,
                 pre_dispatch=self.pre_dispatch,
@@ -322,7 +319,9 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
                     self.error_score, any_worked=bool(np.isfinite(ledger.error).any())
                 )
                 self._conclude(grid, ledger, weights, choices, driver, scorers)
-                self.out_of_fold_predictions_ = _assemble(lattice, selector.outputs_of(self.best_index_))
+                self.out_of_fold_predictions_ = in_order_of_samples(
+                    lattice, selector.outputs_of(self.best_index_)
+                )
             self.n_fits_ = fitter.n_fits
             if self.refit:
                 self._refit(X, y, routed.estimator.fit, tasks)
@@ -485,60 +484,6 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             )
         return lattice
 
-    def _route(self, params: dict[str, Any], scorers: Any) -> Any:
-        """Which metadata goes where."""
-        if sklearn.get_config()["enable_metadata_routing"]:
-            return process_routing(self, "fit", **params)
-        fit_params = dict(params)
-        groups = fit_params.pop("groups", None)
-        score_params = {}
-        sample_weight = params.get("sample_weight")
-        if sample_weight is not None:
-            unweighted = without_sample_weight(scorers)
-            for name in unweighted:
-                warnings.warn(
-                    f"The scoring {name} does not support sample_weight, so it is reported "
-                    "without weights.",
-                    UserWarning,
-                    stacklevel=4,
-                )
-            if not unweighted or sends_sample_weight_where_accepted(scorers):
-                score_params["sample_weight"] = sample_weight
-            step, last = "", self.estimator
-            while isinstance(last, Pipeline):
-                name, last = last.steps[-1]
-                step += f"{name}__"
-            fit_params[f"{step}sample_weight"] = fit_params.pop("sample_weight")
-        return Bunch(
-            estimator=Bunch(fit=fit_params),
-            splitter=Bunch(split={"groups": groups}),
-            scorer=Bunch(score=score_params),
-        )
-
-    def _loss_weight(
-        self, params: dict[str, Any], scorers: Any, driver: Driver, n_samples: int
-    ) -> NDArray[np.float64] | None:
-        """The weights of the losses: those of the score that drives the selection."""
-        name: Any = "sample_weight"
-        if sklearn.get_config()["enable_metadata_routing"] and driver.name is not None:
-            scorer = (several_scorers(scorers) or {driver.name: scorers})[driver.name]
-            requests = get_routing_for_object(scorer).score.requests
-            request = requests.get("sample_weight")
-            name = "sample_weight" if request is True else request
-        weight = params.get(name)
-        if weight is None:
-            return None
-        weight = np.asarray(weight, dtype=np.float64)
-        if weight.shape != (n_samples,):
-            raise ValueError(
-                f"{name} must have one weight for each of the {n_samples} samples, got an array of "
-                f"shape {weight.shape}."
-            )
-        if not (np.isfinite(weight) & (weight >= 0)).all():
-            wrong = weight[~(np.isfinite(weight) & (weight >= 0))]
-            raise ValueError(f"{name} must be finite numbers from 0 on, got {wrong[0]:g}.")
-        return weight
-
     def _observers(
         self, problem: Problem, grid: Grid, ledger: Ledger, stack: ExitStack
     ) -> Sequence[Observer]:
@@ -547,7 +492,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             estimators = [new_estimator(self.estimator, params) for params in grid.candidates]
             file = LedgerFile(
                 self.ledger,
-                _identity(problem),
+                identity(problem),
                 keys=[fingerprint(estimator) for estimator in estimators],
                 settings=[repr(params) for params in grid.candidates],
             )
@@ -578,7 +523,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         self.n_splits_ = ledger.lattice.n_repeats * ledger.lattice.n_folds
         self._fold_sizes = ledger.lattice.fold_sizes()
 
-        self.weights_ = _weights_table(ledger, weights, choices)
+        self.weights_ = weights_table(ledger, weights, choices)
         errors = self.weights_.get("mean_error", np.zeros(1))
         chosen = rules.first_minimum(errors)
         if choices.overall[chosen] < 0 or not np.isfinite(errors[chosen]):
@@ -594,7 +539,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         cv_error = self._cv_error(ledger, rules.ALL)
         instability = rules.instability(ledger)
         regularized = rules.regularized_error(cv_error, instability, self.stability_weight_)
-        self.cv_results_ = self._results(grid, ledger)
+        self.cv_results_ = grid_search_results(self, grid, ledger)
         self.cv_results_["cv_error"] = cv_error
         self.cv_results_["instability"] = instability
         self.cv_results_["regularized_error"] = regularized
@@ -614,37 +559,6 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
                 else float(self.cv_results_[f"mean_test_{driver.name}"][self.best_index_])
             )
 
-    def _results(self, grid: Grid, ledger: Ledger) -> dict[str, Any]:
-        """GridSearchCV's table, made by the code that makes GridSearchCV's."""
-        failed = np.isinf(ledger.error)
-        columns: dict[str, list[Any]] = {
-            "fit_time": ledger.fit_time.ravel().tolist(),
-            "score_time": ledger.score_time.ravel().tolist(),
-        }
-        kinds = {"test_scores": ledger.test_scores}
-        if self.return_train_score:
-            kinds["train_scores"] = ledger.train_scores
-        for kind, tables in kinds.items():
-            scores = {}
-            for name, table in tables.items():
-                known = ~(failed | np.isposinf(table))
-                scores[name] = [
-                    score if is_known else float(self.error_score)
-                    for score, is_known in zip(table.flat, known.flat, strict=True)
-                ]
-            columns[kind] = (
-                [dict(zip(scores, row, strict=True)) for row in zip(*scores.values(), strict=True)]
-                if self.multimetric_
-                else scores["score"]
-            )
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        with warnings.catch_warnings():
-            # Not looked at, which is nothing to warn of, or failed, which was warned of already.
-            if not np.isfinite(ledger.error).all():
-                warnings.filterwarnings("ignore", message="One or more of the")
-            results: dict[str, Any] = self._format_results(grid.candidates, self.n_splits_, rows)
-        return results
-
     def _refit(self, X: Any, y: Any, fit_params: dict[str, Any], tasks: TaskTree) -> None:
         estimator = new_estimator(self.estimator, self.best_params_)
         with tasks.refit(estimator, X, y, fit_params):
@@ -654,55 +568,3 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         self.best_estimator_ = estimator
         if hasattr(estimator, "feature_names_in_"):
             self.feature_names_in_ = estimator.feature_names_in_
-
-
-def _weights_table(
-    ledger: Ledger, weights: NDArray[np.float64], choices: Choices
-) -> dict[str, NDArray[Any]]:
-    table: dict[str, NDArray[Any]] = {"weight": weights}
-    if ledger.nested:
-        chosen = choices.outer.reshape(len(weights), -1)
-        errors = rules.outer_error(ledger, choices.outer).reshape(len(weights), -1)
-        table |= {f"split{i}_error": column for i, column in enumerate(errors.T)}
-        table["mean_error"] = errors.mean(axis=1)
-        table |= {f"split{i}_index": column for i, column in enumerate(chosen.T)}
-    table["index"] = choices.overall
-    return table
-
-
-def _assemble(lattice: Lattice, outputs: dict[Any, NDArray[Any]]) -> NDArray[Any]:
-    """Put the outputs on the left-out folds in the order of the samples; NaN where there are none."""
-    example = next(iter(outputs.values()), np.full(1, np.nan))
-    whole = len(outputs) == lattice.n_repeats * lattice.n_folds
-    assembled = np.full(
-        (lattice.n_repeats, lattice.n_samples, *example.shape[1:]),
-        example.flat[0] if whole else np.nan,
-        dtype=np.result_type(*(each.dtype for each in outputs.values())) if whole else None,
-    )
-    for training_set, values in outputs.items():
-        assembled[training_set.repeat, lattice.left_out(training_set)] = values
-    return assembled if lattice.n_repeats > 1 else assembled[0]
-
-
-def _identity(problem: Problem) -> dict[str, str]:
-    """What the numbers in a ledger depend on, apart from the candidate."""
-    import joblib
-    import scipy
-
-    import steadycv
-
-    packages = (steadycv, sklearn, np, scipy, joblib)
-    return {
-        "data": fingerprint(problem.X, problem.y, problem.fit_params),
-        "folds": fingerprint(problem.lattice.fold),
-        "estimator": fingerprint(problem.estimator),
-        "scoring": fingerprint(
-            problem.driver.loss,
-            problem.driver.name,
-            problem.loss_weight,
-            problem.scorer,
-            problem.score_params,
-            problem.return_train_score,
-        ),
-        "versions": " ".join(f"{p.__name__} {p.__version__}" for p in packages),
-    }

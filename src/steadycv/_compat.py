@@ -13,6 +13,8 @@ import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics import get_scorer
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.tree._tree import Tree
+from sklearn.tree._tree import _build_pruned_tree_ccp as build_pruned_tree
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params as check_method_params
@@ -27,6 +29,8 @@ __all__ = [
     "BaseSearchCV",
     "FitTask",
     "TaskTree",
+    "Tree",
+    "build_pruned_tree",
     "check_method_params",
     "fit_context",
     "is_pairwise",

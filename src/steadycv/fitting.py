@@ -10,6 +10,7 @@ import time
 import warnings
 from collections import Counter
 from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import groupby
 from traceback import format_exc
@@ -47,6 +48,7 @@ __all__ = [
     "Problem",
     "fit_job",
     "new_estimator",
+    "overwrites",
     "separate",
 ]
 
@@ -71,6 +73,16 @@ class Group:
     candidates: NDArray[np.intp]
     path: Path | None = None
     estimator: Any = None
+
+
+def overwrites(estimator: Any, candidates: list[dict[str, Any]]) -> bool:
+    """Whether a candidate was told not to copy its data."""
+    everything = [estimator.get_params(deep=True), *candidates]
+    return any(
+        value is False and name.rpartition("__")[2] in ("copy", "copy_X", "copy_x")
+        for params in everything
+        for name, value in params.items()
+    )
 
 
 def separate(n_candidates: int) -> list[Group]:
@@ -104,6 +116,8 @@ class Problem:
         Whether the scores on the training set are wanted too.
     error_score : float or "raise"
         The score where a scorer fails; or any error stops the search.
+    predict_on_copy : bool
+        Whether an estimator writes into the X that it predicts on.
     """
 
     estimator: Any
@@ -118,6 +132,7 @@ class Problem:
     score_params: dict[str, Any] = field(default_factory=dict)
     return_train_score: bool = False
     error_score: float | str = np.nan
+    predict_on_copy: bool = False
 
 
 class Fit(NamedTuple):
@@ -217,7 +232,8 @@ def _fit_separately(
     X, y = safe_split(estimator, problem.X, problem.y, rows)
     with nullcontext() if task is None else task.around(estimator, X, y, fit_params):
         estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
-    everywhere = problem.X
+    # Some estimators write into what they are given; a part of X would be a copy anyway.
+    everywhere = deepcopy(problem.X) if problem.predict_on_copy else problem.X
     if is_pairwise(estimator, problem.X):
         all_rows = np.arange(problem.lattice.n_samples)
         everywhere, _ = safe_split(estimator, problem.X, None, all_rows, rows)
@@ -234,6 +250,8 @@ def _fit_path(
     estimator: Any,
     prepared: Any,
 ) -> tuple[NDArray[Any], Model]:
+    if isinstance(prepared, Exception):
+        raise prepared
     fit_params = check_method_params(problem.X, params=problem.fit_params, indices=rows)
     X, y = safe_split(estimator, problem.X, problem.y, rows)
     method = problem.response.method
@@ -508,7 +526,10 @@ class Fitter:
             return None
         key = id(group)
         if key not in self._prepared:
-            prepared = group.path.prepare(group.estimator, self._problem.X, self._problem.y)
+            try:
+                prepared = group.path.prepare(group.estimator, self._problem.X, self._problem.y)
+            except Exception as error:
+                prepared = error  # raised again where it can be told from a candidate's failure
             self._prepared = {key: prepared}
         return self._prepared[key]
 

@@ -25,7 +25,7 @@ from steadycv._compat import (
 from steadycv.bound import generalization_bound
 from steadycv.candidates import Grid
 from steadycv.fingerprint import fingerprint
-from steadycv.fitting import Fitter, Problem, new_estimator
+from steadycv.fitting import Fitter, Problem, new_estimator, overwrites
 from steadycv.folds import Lattice
 from steadycv.ledger import Ledger
 from steadycv.ledger_file import LedgerFile, identity
@@ -288,6 +288,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             score_params=routed.scorer.score,
             return_train_score=self.return_train_score,
             error_score=self.error_score,
+            predict_on_copy=overwrites(self.estimator, grid.candidates),
         )
         ledger = Ledger(
             len(grid),

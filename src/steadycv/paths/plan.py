@@ -8,6 +8,9 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from steadycv.fitting import Group, Problem, new_estimator, separate
+
+# Imported to be registered.
+from steadycv.paths import boosting, linear, neighbors, pipelines, svm, trees  # noqa: F401
 from steadycv.paths.registry import find_path
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from steadycv.paths.protocol import Path
 
 __all__ = ["plan"]
+
+MAX_OUTPUTS = 2**23
 
 
 def plan(problem: Problem, grid: Grid, *, use_paths: bool = True) -> list[Group]:
@@ -36,8 +41,8 @@ def plan(problem: Problem, grid: Grid, *, use_paths: bool = True) -> list[Group]
 def _can_use_paths(problem: Problem) -> bool:
     # A scorer may ask a classifier for anything, and a path has the outputs of one method only.
     replayable = problem.response.method == "predict" and is_regressor(problem.estimator)
-    only_weights = set(problem.fit_params) <= {"sample_weight"}
-    return only_weights and (problem.scorer is None or replayable)
+    only_weights = all(name.split("__")[-1] == "sample_weight" for name in problem.fit_params)
+    return only_weights and not problem.predict_on_copy and (problem.scorer is None or replayable)
 
 
 def _lines(box: Box, parameters: set[str]) -> Iterator[NDArray[np.intp]]:
@@ -59,5 +64,8 @@ def _split(
     served = np.array(
         [path.serves(estimator, settings[c], problem.X, problem.y) for c in candidates.tolist()]
     )
-    groups = [Group(candidates[i : i + 1]) for i in np.flatnonzero(~served)]
-    return ([Group(candidates[served], path, estimator)] if served.any() else []) + groups
+    # No more outputs in one job than fit well into memory.
+    size = max(1, MAX_OUTPUTS // problem.lattice.n_samples)
+    together = [candidates[served][i : i + size] for i in range(0, int(served.sum()), size)]
+    alone = [candidates[i : i + 1] for i in np.flatnonzero(~served)]
+    return [Group(some, path, estimator) for some in together] + [Group(one) for one in alone]

@@ -63,7 +63,7 @@ class KernelMachinePath:
             params = {name: setting[name] for name in names if name in setting}
             machine = clone(estimator).set_params(kernel="precomputed", **params)
             machine.fit(to_train[data.rows], data.y_train, **data.fit_params)
-            outputs.append(machine.predict(to_train))
+            outputs.append(getattr(machine, data.method)(to_train))
         return np.stack(outputs)
 
 

@@ -1,0 +1,438 @@
+"""Paths of linear models: every ridge penalty from one eigendecomposition, the rest by warm starts."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    ElasticNet,
+    Lasso,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    enet_path,
+)
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.multiclass import type_of_target
+
+from steadycv._compat import safe_split
+from steadycv.paths.registry import register_path
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from steadycv.paths.protocol import PathData
+
+__all__ = [
+    "KernelRidgePath",
+    "LogisticPath",
+    "NetPath",
+    "RidgeClassifierPath",
+    "RidgePath",
+    "are_labels",
+    "are_numbers",
+    "is_table",
+    "separate_outputs",
+]
+
+# Beyond this condition number rounding would show, and the estimator's own solver is asked.
+WORST_CONDITION = 1e8
+# Scores closer than this may be told apart by rounding alone; they are of the order of 1.
+TIE = 1e-7
+KERNELS = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine")
+
+
+class RidgePath:
+    """All penalties of ``Ridge`` from one eigendecomposition of the smaller Gram matrix.
+
+    Served are the direct solvers on dense float64 data. A penalty too small for the training set's
+    conditioning is fitted separately.
+    """
+
+    def parameters(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """The penalty."""
+        return ("alpha",)
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+        """Whether the solver is direct and the data dense."""
+        return (
+            _is_number(setting.get("alpha", estimator.alpha))
+            and estimator.solver in ("auto", "cholesky", "svd")
+            and not estimator.positive
+            and is_table(X)
+            and self._takes(estimator, y)
+        )
+
+    def _takes(self, estimator: Any, y: Any) -> bool:  # noqa: ARG002
+        return are_numbers(y)
+
+    def prepare(self, estimator: Any, X: Any, y: Any) -> _Features | _Kernel:  # noqa: ARG002
+        """The features, or with more features than samples the kernel."""
+        X = np.asarray(X, dtype=np.float64)
+        if X.shape[1] <= X.shape[0]:
+            return _Features(X, centred=estimator.fit_intercept)
+        if estimator.fit_intercept:
+            X = X - X.mean(axis=0)  # a far origin would cost digits when a training set is centred
+        return _Kernel(X @ X.T, centred=estimator.fit_intercept)
+
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+        """Predictions for every penalty."""
+        y = np.asarray(data.y_train, dtype=np.float64)
+        values, exact = _ridge(estimator, settings, data, y.reshape(len(y), -1))
+        outputs = values[..., 0] if y.ndim == 1 else values
+        return _completed(outputs, exact, estimator, settings, data)
+
+
+class RidgeClassifierPath(RidgePath):
+    """All penalties of ``RidgeClassifier``, as for ``Ridge``; without class weights.
+
+    Where the scores of two classes are within rounding of each other, the estimator itself decides.
+    """
+
+    def _takes(self, estimator: Any, y: Any) -> bool:
+        return estimator.class_weight is None and are_labels(y)
+
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+        """Labels for every penalty."""
+        y = np.asarray(data.y_train)
+        classes = np.unique(y)
+        if len(classes) < 2 or data.method != "predict":
+            return np.array([separate_outputs(estimator, setting, data) for setting in settings])
+        targets = np.where(y[:, np.newaxis] == classes[len(classes) == 2 :], 1.0, -1.0)
+        scores, exact = _ridge(estimator, settings, data, targets)
+        if len(classes) == 2:
+            scores = np.concatenate([-scores, scores], axis=2)
+        second, first = np.moveaxis(np.partition(scores, -2, axis=2)[..., -2:], 2, 0)
+        exact &= ~(first - second <= TIE).any(axis=1)
+        return _completed(classes[scores.argmax(axis=2)], exact, estimator, settings, data)
+
+
+class KernelRidgePath(RidgePath):
+    """All penalties of ``KernelRidge`` from one eigendecomposition of the training set's kernel matrix.
+
+    The kernel of all samples is computed once. Served are the named kernels that take any numbers.
+    """
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+        """Whether the kernel is named, and there is one penalty for all targets."""
+        alpha = setting.get("alpha", estimator.alpha)
+        if not (_is_number(alpha) and is_table(X) and are_numbers(y)):
+            return False
+        if estimator.kernel == "precomputed":
+            X = np.asarray(X)
+            # Which triangle a solver reads must not matter.
+            return X.dtype == np.float64 and np.allclose(X, X.T)
+        return isinstance(estimator.kernel, str) and estimator.kernel in KERNELS
+
+    def prepare(self, estimator: Any, X: Any, y: Any) -> _Kernel:  # noqa: ARG002
+        """The kernel of all samples."""
+        params = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+        X = np.asarray(X, dtype=np.float64)
+        kernel = pairwise_kernels(X, metric=estimator.kernel, filter_params=True, **params)
+        return _Kernel(kernel, centred=False)
+
+
+class NetPath:
+    """All penalties and ratios of ``Lasso`` and ``ElasticNet`` by warm starts.
+
+    Penalties are taken from large to small, each start drawn from the solutions before, with the
+    estimator's own tolerance on the duality gap: outputs are as near to the optimum as those of a
+    separate fit. What does not converge is fitted separately.
+    """
+
+    def parameters(self, estimator: Any) -> tuple[str, ...]:
+        """The penalty, and the ratio if there is one."""
+        return ("alpha", "l1_ratio") if "l1_ratio" in estimator.get_params() else ("alpha",)
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+        """Whether the data are dense, and coordinates visited in turn."""
+        alpha, ratio = _penalty(estimator, setting)
+        return (
+            _is_number(alpha)
+            and _is_number(ratio)
+            and alpha > 0 < ratio <= 1
+            and isinstance(estimator.max_iter, Integral)
+            and estimator.selection == "cyclic"
+            and not (estimator.positive or estimator.warm_start)
+            and is_table(X)
+            and are_numbers(y)
+            and np.ndim(y) == 1
+        )
+
+    def prepare(self, estimator: Any, X: Any, y: Any) -> NDArray[np.float64]:  # noqa: ARG002
+        """The data as the solver takes them."""
+        return np.asarray(X, dtype=np.float64)
+
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+        """Predictions for every penalty and ratio."""
+        X: NDArray[np.float64] = data.prepared
+        y = np.asarray(data.y_train, dtype=np.float64)
+        n_samples = len(y)
+        weight = _weight(data)
+        weight = weight * (n_samples / weight.sum())
+        centred = _centred(X[data.rows], y, weight, wanted=estimator.fit_intercept)
+        design = np.asfortranarray(centred.X)
+        solver = {"tol": estimator.tol, "max_iter": estimator.max_iter, "precompute": False}
+        if n_samples > X.shape[1]:
+            solver["precompute"] = np.ascontiguousarray(design.T @ design)
+            solver["Xy"] = design.T @ centred.y
+        penalties = np.array([_penalty(estimator, setting) for setting in settings])
+        coefs = np.empty((len(settings), X.shape[1]))
+        gaps = np.empty(len(settings))
+        for ratio in np.unique(penalties[:, 1]):
+            line = np.flatnonzero(penalties[:, 1] == ratio)
+            line = line[np.argsort(-penalties[line, 0])]
+            coefs[line], gaps[line] = _descent(design, centred.y, penalties[line, 0], ratio, solver)
+        outputs = coefs @ (X - centred.X_mean).T + centred.y_mean
+        converged = gaps * n_samples <= estimator.tol * (centred.y @ centred.y)
+        return _completed(outputs, converged, estimator, settings, data)
+
+
+class LogisticPath:
+    """All penalties of ``LogisticRegression`` by warm starts: two classes, solver "newton-cholesky".
+
+    Its error is the same with and without a warm start. That of "lbfgs" is not: its default tolerance
+    is loose enough for labels to change, so it is not served. Nor are more classes: scikit-learn 1.6
+    converges elsewhere from a warm start.
+    """
+
+    def parameters(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """The inverse penalty."""
+        return ("C",)
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+        """Whether the solver is Newton's, the penalty the default, and there are two classes."""
+        C = setting.get("C", estimator.C)
+        return (
+            _is_number(C)
+            and C > 0
+            and estimator.solver == "newton-cholesky"
+            and estimator.penalty in ("l2", "deprecated")
+            and not (estimator.l1_ratio or estimator.warm_start)
+            and getattr(estimator, "multi_class", "deprecated") == "deprecated"
+            and (issparse(X) or is_table(X))
+            and np.ndim(y) == 1
+            and type_of_target(y) == "binary"
+        )
+
+    def prepare(self, estimator: Any, X: Any, y: Any) -> None:
+        """Nothing."""
+
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+        """Labels or probabilities for every penalty."""
+        warm = clone(estimator).set_params(warm_start=True)
+        outputs: dict[int, NDArray[Any]] = {}
+        # From strong to weak: the start is then inside the region where Newton's steps are full.
+        for i in sorted(range(len(settings)), key=lambda i: settings[i].get("C", estimator.C)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the separate fit's to give
+                warm.set_params(**settings[i]).fit(data.X_train, data.y_train, **data.fit_params)
+            converged = (warm.n_iter_ < warm.max_iter).all()
+            outputs[i] = (
+                np.asarray(getattr(warm, data.method)(data.X))
+                if converged
+                else separate_outputs(estimator, settings[i], data)
+            )
+        return np.array([outputs[i] for i in range(len(settings))])
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is one finite number that is not negative."""
+    return isinstance(value, Real) and 0 <= float(value) < np.inf
+
+
+def is_table(X: Any) -> bool:
+    """Whether data are dense, finite, and worked on in double precision."""
+    if issparse(X):
+        return False
+    X = np.asarray(X)
+    return X.ndim == 2 and (X.dtype == np.float64 or X.dtype.kind in "iu") and _is_finite(X)
+
+
+def are_numbers(y: Any) -> bool:
+    """Whether targets are finite numbers."""
+    y = np.asarray(y)
+    # Releases differ in the shape of predictions for a single column.
+    shaped = y.ndim == 1 or (y.ndim == 2 and y.shape[1] > 1)
+    return shaped and (y.dtype == np.float64 or y.dtype.kind in "iu") and _is_finite(y)
+
+
+def are_labels(y: Any) -> bool:
+    """Whether targets are classes, one for each sample."""
+    return np.ndim(y) == 1 and type_of_target(y) in ("binary", "multiclass")
+
+
+def separate_outputs(
+    estimator: Any, setting: dict[str, Any], data: PathData, at: NDArray[np.intp] | None = None
+) -> NDArray[Any]:
+    """What a separate fit gives, for some samples or all; for settings that a path cannot serve here."""
+    if at is None:
+        at = np.arange(np.shape(data.X)[0])
+    fitted = clone(estimator).set_params(**setting)
+    fitted.fit(data.X_train, data.y_train, **data.fit_params)
+    X, _ = safe_split(estimator, data.X, None, at, data.rows)
+    return np.asarray(getattr(fitted, data.method)(X))
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    return bool(np.isfinite(array.sum()))
+
+
+def _penalty(estimator: Any, setting: dict[str, Any]) -> tuple[Any, Any]:
+    return setting.get("alpha", estimator.alpha), setting.get("l1_ratio", estimator.l1_ratio)
+
+
+def _weight(data: PathData) -> NDArray[np.float64]:
+    weight = data.fit_params.get("sample_weight")
+    return np.broadcast_to(np.float64(1.0) if weight is None else np.asarray(weight), len(data.rows))
+
+
+def _completed(
+    outputs: NDArray[Any],
+    exact: NDArray[np.bool_],
+    estimator: Any,
+    settings: list[dict[str, Any]],
+    data: PathData,
+) -> NDArray[Any]:
+    """The outputs, those that are not exact replaced by those of separate fits."""
+    for i in np.flatnonzero(~exact):
+        outputs[i] = separate_outputs(estimator, settings[i], data)
+    return outputs
+
+
+def _descent(
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    alphas: NDArray[np.float64],
+    ratio: float,
+    solver: dict[str, Any],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coefficients and duality gaps for decreasing penalties, each found from those before."""
+    coefs = np.zeros((len(alphas), X.shape[1]))
+    gaps = np.empty(len(alphas))
+    with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the separate fit's to give
+        for i, alpha in enumerate(alphas):
+            start = coefs[max(i - 1, 0)].copy()
+            if i > 1 and 0 < alphas[i - 1] - alpha <= 2 * (alphas[i - 2] - alphas[i - 1]):
+                # Until a coefficient becomes zero or leaves it, the lasso's are linear in the penalty.
+                step = (alphas[i - 1] - alpha) / (alphas[i - 2] - alphas[i - 1])
+                start += np.where(start == 0, 0.0, step * (coefs[i - 1] - coefs[i - 2]))
+            _, found, gap = enet_path(
+                X, y, l1_ratio=ratio, alphas=[alpha], coef_init=start, check_input=False, **solver
+            )
+            coefs[i], gaps[i] = found[:, 0], gap[0]
+    return coefs, gaps
+
+
+@dataclass(frozen=True)
+class _Centred:
+    """A training set without its means, its rows times the roots of their weights."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    X_mean: NDArray[np.float64]
+    y_mean: NDArray[np.float64]
+
+
+def _centred(
+    X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64], *, wanted: bool
+) -> _Centred:
+    share = weight / weight.sum() if wanted else np.zeros(len(y))
+    X_mean, y_mean, root = share @ X, share @ y, np.sqrt(weight)
+    return _Centred((X - X_mean) * root[:, np.newaxis], ((y - y_mean).T * root).T, X_mean, y_mean)
+
+
+def _ridge(
+    estimator: Any, settings: list[dict[str, Any]], data: PathData, targets: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Values of shape (n_settings, n_samples, n_targets), and which settings are exact."""
+    penalties = np.array(
+        [setting.get("alpha", estimator.alpha) for setting in settings], dtype=np.float64
+    )
+    prepared: _Features | _Kernel = data.prepared
+    values, exact = prepared.values(data.rows, targets, _weight(data), penalties)
+    return values.reshape(len(settings), targets.shape[1], -1).swapaxes(1, 2), exact
+
+
+@dataclass(frozen=True)
+class _Features:
+    """Ridge regression by the Gram matrix of the features."""
+
+    X: NDArray[np.float64]
+    centred: bool
+
+    def values(
+        self,
+        rows: NDArray[np.intp],
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        penalties: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Values at all samples, a row for each penalty and target, and which penalties are exact."""
+        train = _centred(self.X[rows], y, weight, wanted=self.centred)
+        coefs, exact = _solutions(train.X.T @ train.X, train.X.T @ train.y, penalties)
+        values = coefs @ (self.X - train.X_mean).T
+        values += np.tile(train.y_mean, len(penalties))[:, np.newaxis]
+        return values, exact
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """Ridge regression by a kernel matrix of all samples."""
+
+    kernel: NDArray[np.float64]
+    centred: bool
+
+    def values(
+        self,
+        rows: NDArray[np.intp],
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        penalties: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Values at all samples, a row for each penalty and target, and which penalties are exact."""
+        kernel = self.kernel[rows]
+        y_mean = np.zeros(y.shape[1])
+        if self.centred:  # in the space of features, at the training set's mean
+            share = weight / weight.sum()
+            at_mean = share @ kernel
+            y_mean = share @ y
+            kernel = kernel - at_mean - (at_mean[rows] - at_mean[rows] @ share)[:, np.newaxis]
+        root = np.sqrt(weight)[:, np.newaxis]
+        duals, exact = _solutions(root * kernel[:, rows] * root.T, root * (y - y_mean), penalties)
+        values = (duals * root.T) @ kernel
+        values += np.tile(y_mean, len(penalties))[:, np.newaxis]
+        return values, exact
+
+
+def _solutions(
+    matrix: NDArray[np.float64], right: NDArray[np.float64], penalties: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Solve with every penalty added to the diagonal; say which systems are well conditioned.
+
+    The solutions are rows, those of one penalty for all columns of `right` together.
+    """
+    eigenvalues, vectors = np.linalg.eigh(matrix)
+    shifted = eigenvalues + penalties[:, np.newaxis]
+    well = shifted[:, 0] * WORST_CONDITION > shifted[:, -1]
+    shifted[~well] = 1.0  # not used
+    parts = (right.T @ vectors) / shifted[:, np.newaxis, :]
+    return parts.reshape(-1, len(matrix)) @ vectors.T, well
+
+
+register_path(Ridge, RidgePath())
+register_path(RidgeClassifier, RidgeClassifierPath())
+register_path(KernelRidge, KernelRidgePath())
+register_path(Lasso, NetPath())
+register_path(ElasticNet, NetPath())
+register_path(LogisticRegression, LogisticPath())

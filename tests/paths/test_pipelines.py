@@ -1,0 +1,290 @@
+from collections import Counter
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import (
+    SelectFdr,
+    SelectFpr,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+    f_regression,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeRegressor
+
+import steadycv.paths.boosting
+import steadycv.paths.linear
+import steadycv.paths.neighbors
+import steadycv.paths.pipelines  # noqa: F401 - register the paths
+from steadycv import StabilitySearchCV
+from steadycv.paths import PathData, find_path
+from steadycv.testing import check_path
+
+X, Y = load_diabetes(return_X_y=True)
+RNG = np.random.default_rng(0)
+ALPHAS = [1e-3, 0.1, 10.0]
+
+
+class Counting(TransformerMixin, BaseEstimator):
+    """Multiplies, and counts its fits by factor and number of samples."""
+
+    fits: ClassVar = Counter()
+
+    def __init__(self, factor=1):
+        self.factor = factor
+
+    def fit(self, X, y=None):
+        self.fits[self.factor, len(X)] += 1
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return X * self.factor
+
+
+class Shrinking(TransformerMixin, BaseEstimator):
+    """Treats the training rows differently, as ``TargetEncoder`` does."""
+
+    def __init__(self, by=0.5):
+        self.by = by
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def fit_transform(self, X, y=None):
+        return self.fit(X).transform(X) * self.by
+
+    def transform(self, X):
+        return X * 1.0
+
+
+class OnlyFitAndTransform(BaseEstimator):
+    """A transformer without ``fit_transform``."""
+
+    def fit(self, X, y):
+        self.mean_ = np.mean(y)
+        return self
+
+    def transform(self, X):
+        return X - self.mean_
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("n_samples", [442, 90])
+def test_components_and_penalties(whiten, n_samples):
+    model = make_pipeline(StandardScaler(), PCA(whiten=whiten), Ridge())
+    grid = {"pca__n_components": [2, 10, np.int64(5), None, 0.9, "mle"], "ridge__alpha": ALPHAS}
+    check_path(model, grid, X[:n_samples], Y[:n_samples])
+
+
+@pytest.mark.parametrize("solver", ["auto", "full", "covariance_eigh", "randomized", "arpack"])
+@pytest.mark.parametrize("shape", [(40, 60), (60, 30), (200, 15), (30, 520)])
+def test_components_are_those_of_a_separate_fit(solver, shape):
+    X = RNG.normal(size=shape)
+    X[:, 1], X[:, 2] = X[:, 0], 1.0  # the last components are but rounding
+    model = make_pipeline(PCA(svd_solver=solver, whiten=True), DecisionTreeRegressor())
+    grid = {"pca__n_components": [1, 3, min(shape) // 2 - 1, min(shape) // 2]}
+    check_path(model, grid, X, RNG.normal(size=shape[0]), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("selection", "grid"),
+    [
+        (SelectKBest(f_regression), {"k": [3, "all", np.int64(5)]}),
+        (SelectPercentile(f_regression), {"percentile": [10, 55.5, 100]}),
+        (SelectFpr(f_regression), {"alpha": [1e-4, 0.1, 1]}),
+        (SelectFdr(f_regression), {"alpha": [1e-4, 0.1, 1]}),
+        (SelectFwe(f_regression), {"alpha": [1e-4, 0.1, 1]}),
+    ],
+)
+def test_selections(selection, grid):
+    model = Pipeline([("select", selection), ("tree", DecisionTreeRegressor(max_depth=3))])
+    check_path(model, {f"select__{name}": values for name, values in grid.items()}, X, Y, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_classification(method):
+    model = make_pipeline(StandardScaler(), SelectKBest(), LogisticRegression(tol=1e-10, max_iter=1000))
+    grid = {"selectkbest__k": [1, 2, 4], "logisticregression__C": [0.1, 1.0]}
+    check_path(model, grid, *load_iris(return_X_y=True), method=method, rtol=1e-5, atol=1e-5)
+
+
+def test_replaced_steps():
+    model = Pipeline([("scale", StandardScaler()), ("reduce", PCA()), ("model", Ridge())])
+    grid = {
+        "scale": [StandardScaler(), MinMaxScaler(), "passthrough", None],
+        "reduce": [PCA(3), TruncatedSVD(3), "passthrough"],
+        "model": [Ridge(), LinearRegression(), GradientBoostingRegressor(n_estimators=3, subsample=0.5)],
+    }
+    check_path(model, grid, X[:100], Y[:100])
+
+
+def test_replaced_step_with_its_parameters():
+    model = Pipeline([("scale", StandardScaler()), ("model", Ridge())])
+    grid = {"model": [Ridge(solver="svd"), Ridge(fit_intercept=False)], "model__alpha": ALPHAS}
+    check_path(model, grid, X, Y)
+
+
+def test_two_tuned_transformers():
+    model = make_pipeline(StandardScaler(), SelectKBest(f_regression), PCA(), KNeighborsRegressor())
+    grid = {
+        "standardscaler__with_std": [False, True],
+        "selectkbest__k": [4, 8],
+        "pca__n_components": [1, 3],
+        "kneighborsregressor__n_neighbors": [1, 5],
+        "kneighborsregressor__weights": ["uniform", "distance"],
+    }
+    check_path(model, grid, X[:150], Y[:150])
+
+
+def test_rounds_behind_a_transformer():
+    model = make_pipeline(PCA(4), GradientBoostingRegressor(subsample=0.5))
+    grid = {
+        "gradientboostingregressor__n_estimators": [1, 5, 10],
+        "gradientboostingregressor__max_depth": [1, 2],
+    }
+    check_path(model, grid, X, Y, rtol=0, atol=0)
+
+
+def test_duplicated_samples_behind_rounded_components():
+    few = np.repeat(X[:30], 3, axis=0)
+    model = make_pipeline(PCA(4), KNeighborsRegressor(weights="distance"))
+    check_path(model, {"kneighborsregressor__n_neighbors": [1, 2, 4]}, few, Y[:90])
+
+
+def test_training_rows_that_are_transformed_differently():
+    model = make_pipeline(Shrinking(), Ridge())
+    grid = {"shrinking__by": [0.5, 0.9], "ridge__alpha": ALPHAS}
+    check_path(model, grid, X, Y)
+    check_path(model, grid, csr_array(X), Y)
+
+
+def test_transformer_without_fit_transform():
+    model = make_pipeline(OnlyFitAndTransform(), Ridge())
+    check_path(model, {"ridge__alpha": ALPHAS}, X, Y)
+
+
+@pytest.mark.parametrize("container", ["default", "pandas"])
+def test_columns_of_a_frame(container):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {"number": X[:, 2], "other": X[:, 8], "letter": RNG.choice(list("abc"), len(X))}
+    )
+    columns = ColumnTransformer(
+        [
+            ("numbers", StandardScaler(), ["number", "other"]),
+            ("letters", OneHotEncoder(sparse_output=False), ["letter"]),
+        ]
+    )
+    model = make_pipeline(columns, PCA(), Ridge()).set_output(transform=container)
+    grid = {
+        "columntransformer__numbers__with_std": [False, True],
+        "pca__n_components": [1, 3],
+        "ridge__alpha": ALPHAS,
+    }
+    check_path(model, grid, frame, Y)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_texts(method):
+    words = np.array(["the", "a", "cat", "dog", "sits", "runs", "on", "under", "mat", "tree"])
+    texts = np.array([" ".join(RNG.choice(words, 6)) for _ in range(120)], dtype=object)
+    kinds = np.array([["other", "cat"]["cat" in text] for text in texts])
+    model = make_pipeline(CountVectorizer(), SelectKBest(), LogisticRegression(tol=1e-10, max_iter=1000))
+    grid = {
+        "countvectorizer__ngram_range": [(1, 1), (1, 2)],
+        "selectkbest__k": [2, 5],
+        "logisticregression__C": [0.1, 10.0],
+    }
+    check_path(model, grid, texts, kinds, method=method, rtol=1e-5, atol=1e-5)
+
+
+def test_every_distinct_beginning_is_fitted_once():
+    model = Pipeline([("first", Counting()), ("second", Counting()), ("model", Ridge())])
+    grid = {"first__factor": [2, 3], "second__factor": [5, 7, 11], "model__alpha": ALPHAS}
+    Counting.fits.clear()
+    search = StabilitySearchCV(model, grid, cv=3, refit=False).fit(X[:90], Y[:90])
+    n_training_sets = {90: 1, 60: 3, 30: 3}
+    assert search.n_fits_ == 7
+    expected = {(f, n): times for f in (2, 3) for n, times in n_training_sets.items()}
+    expected |= {(s, n): 2 * times for s in (5, 7, 11) for n, times in n_training_sets.items()}
+    assert Counting.fits == expected
+
+
+def test_the_given_steps_are_not_fitted():
+    scaler, ridge = StandardScaler(), Ridge()
+    model = Pipeline([("scaler", scaler), ("model", ridge)])
+    StabilitySearchCV(model, {"model__alpha": ALPHAS, "scaler": [scaler]}, cv=3).fit(X, Y)
+    assert not hasattr(scaler, "mean_")
+    assert not hasattr(ridge, "coef_")
+
+
+def test_fit_params_go_to_their_steps():
+    weight = RNG.uniform(0.1, 2, len(Y))
+    model = make_pipeline(StandardScaler(), Ridge())
+    path = find_path(model)
+    settings = [{"ridge__alpha": alpha} for alpha in ALPHAS]
+    rows = np.arange(300)
+    fit_params = {"standardscaler__sample_weight": weight[rows], "ridge__sample_weight": weight[rows]}
+    data = PathData(X, Y, rows, X[rows], Y[rows], fit_params, "predict")
+    for setting, found in zip(settings, path.outputs(model, settings, data), strict=True):
+        model.set_params(**setting).fit(X[rows], Y[rows], **fit_params)
+        np.testing.assert_allclose(found, model.predict(X), rtol=1e-9)
+    data = PathData(X, Y, rows, X[rows], Y[rows], {"sample_weight": weight[rows]}, "predict")
+    with pytest.raises(ValueError, match="ridge__sample_weight"):
+        path.outputs(model, settings, data)
+
+
+@pytest.mark.parametrize(
+    ("model", "grid"),
+    [
+        (Pipeline([("a", StandardScaler()), ("b", Ridge())], memory="somewhere"), {"b__alpha": ALPHAS}),
+        (Pipeline([("a", StandardScaler()), ("b", Ridge())], verbose=True), {"b__alpha": ALPHAS}),
+        (Pipeline([("a", StandardScaler(copy=False)), ("b", Ridge())]), {"b__alpha": ALPHAS}),
+        (Pipeline([("a", StandardScaler()), ("b", Ridge())]), {"b__copy_X": [False]}),
+        (Pipeline([("a", StandardScaler()), ("b", Ridge())]), {"b": ["passthrough"]}),
+        (Pipeline([("a", Ridge()), ("b", Ridge())]), {"b__alpha": ALPHAS}),
+        (Pipeline([("a", SVC(kernel="precomputed"))]), {"a__C": ALPHAS}),
+    ],
+)
+def test_what_cannot_share_is_not_served(model, grid):
+    check_path(model, grid, X, Y, serves=False)
+
+
+def test_parameters_that_a_replaced_step_has_not_are_not_served():
+    model = Pipeline([("a", StandardScaler()), ("b", Ridge())])
+    path = find_path(model)
+    assert not path.serves(model, {"b": LinearRegression(), "b__alpha": 1.0}, X, Y)
+    assert not path.serves(model, {"a": "passthrough", "a__with_mean": True}, X, Y)
+    assert path.serves(model, {"b": Ridge(), "b__alpha": 1.0}, X, Y)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_search_is_the_same_without_paths(n_jobs):
+    model = make_pipeline(StandardScaler(), SelectKBest(f_regression), PCA(), DecisionTreeRegressor())
+    grid = {
+        "selectkbest__k": [4, 8],
+        "pca": [PCA(2), PCA(3), "passthrough"],
+        "decisiontreeregressor__min_samples_leaf": [5, 20],
+    }
+    searches = [
+        StabilitySearchCV(model, grid, cv=3, use_paths=use, n_jobs=jobs).fit(X[:120], Y[:120])
+        for use, jobs in ((True, n_jobs), (False, None))
+    ]
+    with_paths, without = (search.cv_results_["mean_test_score"] for search in searches)
+    np.testing.assert_allclose(with_paths, without, rtol=1e-12)
+    assert searches[0].best_index_ == searches[1].best_index_

@@ -78,7 +78,7 @@ CASES: list[tuple[str, Any, dict[str, Any], Any, float]] = [
         10,
     ),
     (
-        "SVR (no path), 12 x 12",
+        "SVR, 12 x 12",
         SVR(),
         {"C": np.logspace(0, 3, 12), "gamma": np.logspace(-2, 1, 12)},
         small,

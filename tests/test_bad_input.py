@@ -109,7 +109,7 @@ def test_two_folds_with_nesting():
 
 @pytest.mark.parametrize(("weight", "n_fits"), [(0, 3 * 2), (1.0, 3 * 3)])
 def test_two_folds_without_nesting(weight, n_fits):
-    fitted = search(cv=2, nested=False, stability_weights=weight).fit(X, Y)
+    fitted = search(cv=2, nested=False, stability_weights=weight, use_paths=False).fit(X, Y)
     assert fitted.n_fits_ == n_fits
     assert fitted.n_splits_ == 2
 

@@ -90,7 +90,7 @@ def check(estimator, param_grid, X, y, *, loss="squared_error", cv=None, groups=
     metadata = {"groups": groups, "sample_weight": sample_weight}
     metadata = {name: value for name, value in metadata.items() if value is not None}
     for driver in DRIVERS[loss]:
-        search = StabilitySearchCV(estimator, param_grid, cv=cv, **driver, **how)
+        search = StabilitySearchCV(estimator, param_grid, cv=cv, use_paths=False, **driver, **how)
         agree(search.fit(X, y, **metadata), expected)
     return search
 
@@ -264,7 +264,9 @@ def test_splits_whose_rows_are_in_no_order():
     fold = np.arange(30) % 3
     shuffle = np.random.default_rng(0).permutation
     splits = [(shuffle(np.flatnonzero(fold != t)), shuffle(np.flatnonzero(fold == t))) for t in range(3)]
-    search = StabilitySearchCV(TREE, DEPTHS, stability_weights=WEIGHTS, cv=splits).fit(X, y)
+    search = StabilitySearchCV(TREE, DEPTHS, stability_weights=WEIGHTS, cv=splits, use_paths=False).fit(
+        X, y
+    )
     in_order = check(TREE, DEPTHS, X, y, cv=PredefinedSplit(fold))
     assert search.nested_error_ == in_order.nested_error_
     assert_array_equal(search.out_of_fold_predictions_, in_order.out_of_fold_predictions_)
@@ -299,7 +301,7 @@ def test_stratified_repeats():
 def test_default_weights_are_zero_and_those_of_the_paper():
     X, y = regression()
     search = check(TREE, DEPTHS, X, y, cv=KFold(5), stability_weights=[0.0, *np.logspace(-4, 4, 10)])
-    default = StabilitySearchCV(TREE, DEPTHS).fit(X, y)
+    default = StabilitySearchCV(TREE, DEPTHS, use_paths=False).fit(X, y)
     for column, values in search.weights_.items():
         assert_array_equal(default.weights_[column], values)
 
@@ -326,7 +328,9 @@ def test_two_folds_without_nesting(weight):
 
 def test_no_instability_without_the_full_fit():
     X, y = regression()
-    search = StabilitySearchCV(TREE, DEPTHS, stability_weights=0, nested=False).fit(X, y)
+    search = StabilitySearchCV(TREE, DEPTHS, stability_weights=0, nested=False, use_paths=False).fit(
+        X, y
+    )
     assert np.isnan(search.cv_results_["instability"]).all()
     assert list(search.weights_) == ["weight", "index"]
 
@@ -570,7 +574,9 @@ def test_weight_zero_is_grid_search(scoring, nested):
         y = np.abs(y) + 0.1
     params = {"scoring": scoring, "cv": 4, "return_train_score": True}
     plain = GridSearchCV(estimator, param_grid, **params).fit(X, y)
-    search = StabilitySearchCV(estimator, param_grid, stability_weights=0, nested=nested, **params)
+    search = StabilitySearchCV(
+        estimator, param_grid, stability_weights=0, nested=nested, use_paths=False, **params
+    )
     search.fit(X, y)
     for column in plain.cv_results_:
         if "_score" in column and "score_time" not in column and "rank" not in column:

@@ -354,7 +354,7 @@ def test_inside_a_search():
 
 
 def test_bar(capfd):
-    search(verbose=1).fit(X, Y)
+    search(verbose=1, use_paths=False).fit(X, Y)
     captured = capfd.readouterr()
     assert "28/28" in captured.err
     assert captured.out == ""
@@ -367,7 +367,7 @@ def test_bar_of_an_adaptive_search(capfd):
 
 def test_bar_of_a_search_in_parallel(capfd):
     with joblib.parallel_config("threading", n_jobs=2):
-        search(verbose=1).fit(X, Y)
+        search(verbose=1, use_paths=False).fit(X, Y)
     assert "28/28" in capfd.readouterr().err
 
 

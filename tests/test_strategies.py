@@ -63,7 +63,9 @@ def test_a_strategy_of_ones_own():
         return asked[int(np.argmin(errors))]
 
     X, y = make_regression(40, 3, noise=5, random_state=0)
-    search = StabilitySearchCV(Ridge(), {"alpha": np.logspace(-3, 3, 7)}, search=every_second).fit(X, y)
+    grid = {"alpha": np.logspace(-3, 3, 7)}
+    search = StabilitySearchCV(Ridge(), grid, search=every_second, use_paths=False)
+    search.fit(X, y)
     assert search.best_index_ % 2 == 0
     assert search.n_fits_ == 4 * 16
     assert np.isnan(search.cv_results_["mean_test_score"][1::2]).all()
@@ -72,7 +74,8 @@ def test_a_strategy_of_ones_own():
 def test_coordinate_search_fits_less_than_the_grid():
     X, y = make_regression(60, 4, noise=20, random_state=0)
     grid = {"max_depth": range(1, 9), "min_samples_leaf": range(1, 9)}
-    search = StabilitySearchCV(DecisionTreeRegressor(), grid, search="coordinate").fit(X, y)
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, search="coordinate", use_paths=False)
+    search.fit(X, y)
     assert search.n_fits_ < 64 * 16
     assert search.cv_error_ == search.cv_results_["cv_error"][search.best_index_]
 

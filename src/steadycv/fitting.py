@@ -256,6 +256,8 @@ def _fit_path(
     X, y = safe_split(estimator, problem.X, problem.y, rows)
     method = problem.response.method
     data = PathData(problem.X, problem.y, rows, X, y, fit_params, method, prepared)
+    if task is not None:
+        estimator = clone(estimator)  # the callbacks' context is put on it, and threads share it
     with nullcontext() if task is None else task.around(estimator, X, y, fit_params):
         outputs = np.asarray(path.outputs(estimator, settings, data))
     if method == "predict_proba":

@@ -153,7 +153,11 @@ class Lattice:
 
     def left_out(self, training_set: TrainingSet) -> NDArray[np.bool_]:
         """Mask of the samples that a training set leaves out."""
-        return np.isin(self.fold[training_set.repeat], training_set.left_out)
+        fold = self.fold[training_set.repeat]
+        mask = np.zeros(self.n_samples, dtype=bool)
+        for t in training_set.left_out:
+            mask |= fold == t
+        return mask
 
     def fold_sizes(self) -> NDArray[np.intp]:
         """Number of samples by repeat and fold."""

@@ -37,13 +37,13 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
 
     def start(self, jobs: Sequence[Job]) -> None:
         """Jobs begin."""
-        self._total += sum(len(job.candidates) for job in jobs)
+        self._total += len(jobs)
         self._progress.update(self._bar, total=self._total)
         self._progress.start()
 
     def fitted(self, job: Job, fit: Fit) -> None:  # noqa: ARG002
         """A job is done."""
-        self._progress.advance(self._bar, len(job.candidates))
+        self._progress.advance(self._bar)
 
     def complete(self, candidate: int) -> None:
         """Nothing to show."""

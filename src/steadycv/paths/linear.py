@@ -24,7 +24,7 @@ from sklearn.linear_model import (
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.multiclass import type_of_target
 
-from steadycv._compat import safe_split
+from steadycv.paths.common import are_labels, are_numbers, is_table, separate_outputs
 from steadycv.paths.registry import register_path
 
 if TYPE_CHECKING:
@@ -38,10 +38,6 @@ __all__ = [
     "NetPath",
     "RidgeClassifierPath",
     "RidgePath",
-    "are_labels",
-    "are_numbers",
-    "is_table",
-    "separate_outputs",
 ]
 
 # Beyond this condition number rounding would show, and the estimator's own solver is asked.
@@ -250,50 +246,15 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and 0 <= float(value) < np.inf
 
 
-def is_table(X: Any) -> bool:
-    """Whether data are dense, finite, and worked on in double precision."""
-    if issparse(X):
-        return False
-    X = np.asarray(X)
-    return X.ndim == 2 and (X.dtype == np.float64 or X.dtype.kind in "iu") and _is_finite(X)
-
-
-def are_numbers(y: Any) -> bool:
-    """Whether targets are finite numbers."""
-    y = np.asarray(y)
-    # Releases differ in the shape of predictions for a single column.
-    shaped = y.ndim == 1 or (y.ndim == 2 and y.shape[1] > 1)
-    return shaped and (y.dtype == np.float64 or y.dtype.kind in "iu") and _is_finite(y)
-
-
-def are_labels(y: Any) -> bool:
-    """Whether targets are classes, one for each sample."""
-    return np.ndim(y) == 1 and type_of_target(y) in ("binary", "multiclass")
-
-
-def separate_outputs(
-    estimator: Any, setting: dict[str, Any], data: PathData, at: NDArray[np.intp] | None = None
-) -> NDArray[Any]:
-    """What a separate fit gives, for some samples or all; for settings that a path cannot serve here."""
-    if at is None:
-        at = np.arange(np.shape(data.X)[0])
-    fitted = clone(estimator).set_params(**setting)
-    fitted.fit(data.X_train, data.y_train, **data.fit_params)
-    X, _ = safe_split(estimator, data.X, None, at, data.rows)
-    return np.asarray(getattr(fitted, data.method)(X))
-
-
-def _is_finite(array: NDArray[Any]) -> bool:
-    return bool(np.isfinite(array.sum()))
-
-
 def _penalty(estimator: Any, setting: dict[str, Any]) -> tuple[Any, Any]:
     return setting.get("alpha", estimator.alpha), setting.get("l1_ratio", estimator.l1_ratio)
 
 
 def _weight(data: PathData) -> NDArray[np.float64]:
     weight = data.fit_params.get("sample_weight")
-    return np.broadcast_to(np.float64(1.0) if weight is None else np.asarray(weight), len(data.rows))
+    return np.broadcast_to(
+        np.float64(1.0) if weight is None else np.asarray(weight, np.float64), len(data.rows)
+    )
 
 
 def _completed(

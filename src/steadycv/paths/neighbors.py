@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import KDTree, KNeighborsClassifier, KNeighborsRegressor
 
-from steadycv.paths.linear import are_labels, are_numbers, is_table, separate_outputs
+from steadycv.paths.common import are_labels, are_numbers, is_table, separate_outputs
 from steadycv.paths.registry import register_path
 
 if TYPE_CHECKING:

@@ -177,7 +177,11 @@ class Ledger:
         # Most often the same candidates were fitted on the partner, in one block.
         for other_key in [key] if key in blocks else list(blocks):
             other = blocks[other_key]
-            if other_key == key:
+            mine: Any
+            theirs: Any
+            if other_key == key and waiting.all():
+                mine = theirs = slice(None)  # no copies
+            elif other_key == key:
                 mine = theirs = np.flatnonzero(waiting)
             else:
                 _, mine, theirs = np.intersect1d(
@@ -185,7 +189,7 @@ class Ledger:
                 )
                 still = waiting[mine]
                 mine, theirs = mine[still], theirs[still]
-            if not len(mine):
+            if not waiting[mine].any():
                 continue
             change = self._mean_change(new.losses[mine], other.losses[theirs], *at[:-1])
             index: Any = (new.candidates[mine], *at)

@@ -17,6 +17,7 @@ from traceback import format_exc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.parallel import Parallel, delayed
@@ -495,6 +496,10 @@ class Fitter:
             yield batch, job, fit
 
     def _results(self, jobs: list[tuple[Batch, Job]]) -> Iterator[Fit]:
+        if effective_n_jobs(self._parallel_params["n_jobs"]) == 1:
+            for call in self._calls(jobs):
+                yield fit_job(*call)
+            return
         try:
             parallel = Parallel(return_as="generator", **self._parallel_params)
         except ValueError:
@@ -502,15 +507,19 @@ class Fitter:
             # a time, so that no more than its losses are held.
             with Parallel(**self._parallel_params) as parallel:
                 for _, some in groupby(jobs, key=lambda pair: id(pair[0])):
-                    yield from parallel(self._calls(list(some)))
+                    yield from parallel(self._delayed(list(some)))
         else:
-            yield from parallel(self._calls(jobs))
+            yield from parallel(self._delayed(jobs))
 
-    def _calls(self, jobs: list[tuple[Batch, Job]]) -> Iterator[Any]:
+    def _delayed(self, jobs: list[tuple[Batch, Job]]) -> Iterator[Any]:
+        return (delayed(fit_job)(*call) for call in self._calls(jobs))
+
+    def _calls(self, jobs: list[tuple[Batch, Job]]) -> Iterator[tuple[Any, ...]]:
+        """The arguments of `fit_job`."""
         # Tasks are made beforehand: the tree must not change while it is sent to a worker.
         tasks = [self._tasks.fit_task() for _ in jobs]
-        return (
-            delayed(fit_job)(
+        for (batch, job), task in zip(jobs, tasks, strict=True):
+            yield (
                 self._problem,
                 [self._candidates[c] for c in job.candidates],
                 job.training_set,
@@ -519,8 +528,6 @@ class Fitter:
                 batch.group.estimator,
                 self._prepare(batch.group),
             )
-            for (batch, job), task in zip(jobs, tasks, strict=True)
-        )
 
     def _prepare(self, group: Group) -> Any:
         """What a path wants to have once for all training sets; the last group's is kept."""

@@ -98,6 +98,8 @@ class Ledger:
         self._fold_weight = np.array(
             [[self._weight[rows].sum() for rows in folds] for folds in self._rows]
         )
+        # Not the total less a fold: a heavy fold would leave rounding behind.
+        self._rest_weight = self._fold_weight @ (1 - np.eye(k))
         if not (self._fold_weight > 0).all():
             r, t = np.argwhere(~(self._fold_weight > 0))[0]
             raise ValueError(
@@ -281,12 +283,12 @@ class Ledger:
         without: int | None = None,
     ) -> NDArray[np.float64]:
         """Mean absolute change of loss over all samples, or over those outside a fold."""
-        weight, total = self._weight, self._fold_weight[repeat]
+        weight, total = self._weight, self._fold_weight[repeat].sum()
         if without is not None:
             weight = weight.copy()
             weight[self._rows[repeat][without]] = 0
-            total = np.delete(total, without)
-        change = _weighted_sum(np.abs(losses - other), weight) / total.sum()
+            total = self._rest_weight[repeat, without]
+        change = _weighted_sum(np.abs(losses - other), weight) / total
         return np.where(np.isnan(change), np.inf, change)
 
 

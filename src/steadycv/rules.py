@@ -105,8 +105,8 @@ def less_a_tie(errors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def first_minimum(errors: NDArray[np.float64]) -> int:
     """Index of the smallest error, the first of those that tie."""
-    lowest = less_a_tie(np.where(np.isnan(errors), np.inf, errors))
-    return int(np.argmax(lowest <= np.fmin.reduce(errors)))
+    lowest = np.fmin.reduce(errors)
+    return int(np.argmax(errors <= lowest + TIE * abs(lowest)))
 
 
 def _counted(ledger: Ledger, errors: NDArray[np.float64]) -> NDArray[np.float64]:

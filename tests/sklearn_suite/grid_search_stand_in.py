@@ -83,7 +83,7 @@ class GridSearchCV(StabilitySearchCV):
             scores = np.where(failed, self.error_score, scores)
         mean = scores[candidates].mean(axis=(1, 2))
         # GridSearchCV ranks a score of NaN last, but chooses it when there is nothing else.
-        return np.where(np.isnan(mean), np.finfo(float).max, -mean)
+        return np.where(np.isnan(mean), np.finfo(float).max / 2, -mean)
 
     def fit(self, X, y=None, **params):
         super().fit(X, y, **params)

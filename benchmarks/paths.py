@@ -164,10 +164,14 @@ def growth() -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("only", nargs="*", help="beginnings of the cases to run; nothing is stored then")
+    parser.add_argument("only", nargs="*", help="beginnings of the cases to run; others stay as stored")
     only = tuple(parser.parse_args().only)
     print(f"{'case':32} {'target':>7} {'vs grid':>8} {'vs loop':>8} {'ours, s':>9}")
-    results = [measure(*case) for case in CASES if not only or case[0].startswith(only)]
-    if not only:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps({"cases": results, "growth": growth()}, indent=1) + "\n")
+    stored = json.loads(RESULTS.read_text()) if only else {}
+    cases = {row["case"]: row for row in stored.get("cases", [])}
+    for case in CASES:
+        if not only or case[0].startswith(only):
+            cases[case[0]] = measure(*case)
+    results = {"cases": list(cases.values()), "growth": stored.get("growth") or growth()}
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")

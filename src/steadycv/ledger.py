@@ -288,7 +288,8 @@ class Ledger:
             weight = weight.copy()
             weight[self._rows[repeat][without]] = 0
             total = self._rest_weight[repeat, without]
-        change = _weighted_sum(np.abs(losses - other), weight) / total
+        difference = losses - other
+        change = _weighted_sum(np.abs(difference, out=difference), weight) / total
         return np.where(np.isnan(change), np.inf, change)
 
 

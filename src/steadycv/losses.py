@@ -138,7 +138,7 @@ class Response:
                 f"array of shape {losses.shape}"
             )
         losses = losses.reshape(n_models, n_samples)
-        if not np.isfinite(losses).all():
+        if not np.isfinite(losses.sum()) and not np.isfinite(losses).all():
             raise ValueError(f"{int((~np.isfinite(losses)).sum())} losses are not finite")
         if losses.min() < 0:
             raise ValueError(f"a loss must not be negative, got {losses.min():g}")
@@ -197,7 +197,8 @@ def _mean_over_outputs(losses: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _squared_error(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[np.float64]:
-    return _mean_over_outputs(np.square(np.subtract(y_pred, y_true, dtype=np.float64)))
+    error = np.subtract(y_pred, y_true, dtype=np.float64)
+    return _mean_over_outputs(np.square(error, out=error))
 
 
 def _absolute_error(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[np.float64]:

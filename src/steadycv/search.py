@@ -159,7 +159,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
     scorer_ : callable or dict
         The scorer(s) behind :meth:`score`.
     n_fits_ : int
-        How many models were fitted, without the refit.
+        How many fits were made, without the refit; one that serves many candidates counts once.
     n_splits_ : int
         Number of folds, over all repeats.
     refit_time_ : float

@@ -61,6 +61,10 @@ class PipelinePath:
             and all(_can_share_data(step, part) for step, part in steps)
         )
 
+    def at_most(self, estimator: Any) -> int | None:
+        """A few at a time where the last step is fitted for each: work that is done is kept sooner."""
+        return None if find_path(estimator.steps[-1][1]) else 4
+
     def prepare(self, estimator: Any, X: Any, y: Any) -> None:
         """Nothing: all steps are fitted on the training rows."""
 

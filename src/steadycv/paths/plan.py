@@ -66,6 +66,8 @@ def _split(
     )
     # No more outputs in one job than fit well into memory.
     size = max(1, MAX_OUTPUTS // problem.lattice.n_samples)
+    if hasattr(path, "at_most"):
+        size = min(size, path.at_most(estimator) or size)
     together = [candidates[served][i : i + size] for i in range(0, int(served.sum()), size)]
     alone = [candidates[i : i + 1] for i in np.flatnonzero(~served)]
     return [Group(some, path, estimator) for some in together] + [Group(one) for one in alone]

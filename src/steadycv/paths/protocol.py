@@ -49,7 +49,8 @@ class Path(Protocol):
 
     The estimator that a path is given has all parameters of its first candidate set, has a seed, and
     is not fitted; it is used for all training sets, so a path fits clones of it. The candidates of
-    one fit differ in the path's parameters only.
+    one fit differ in the path's parameters only. A path whose work grows with the candidates may
+    have a method ``at_most(estimator)``, the number of candidates to give it at a time.
     """
 
     def parameters(self, estimator: Any) -> Collection[str]:

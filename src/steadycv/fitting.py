@@ -179,6 +179,7 @@ def fit_job(
     path: Path | None = None,
     estimator: Any = None,
     prepared: Any = None,
+    together: list[dict[str, Any]] | None = None,
 ) -> Fit:
     """Fit on one training set; take the losses everywhere, and the scores on a left-out fold."""
     rows = problem.lattice.rows(training_set)
@@ -187,7 +188,8 @@ def fit_job(
         if path is None:
             outputs, model = _fit_separately(problem, settings[0], rows, task)
         else:
-            outputs, model = _fit_path(problem, settings, rows, task, path, estimator, prepared)
+            data = _path_data(problem, estimator, rows, prepared, together)
+            outputs, model = _fit_path(problem, settings, data, task, path, estimator)
     except Exception:
         if len(settings) > 1:
             one_by_one = _fit_one_by_one(problem, settings, training_set)
@@ -245,25 +247,42 @@ def _fit_separately(
 def _fit_path(
     problem: Problem,
     settings: list[dict[str, Any]],
-    rows: NDArray[np.intp],
+    data: PathData,
     task: FitTask | None,
     path: Path,
     estimator: Any,
-    prepared: Any,
 ) -> tuple[NDArray[Any], Model]:
-    if isinstance(prepared, Exception):
-        raise prepared
-    fit_params = check_method_params(problem.X, params=problem.fit_params, indices=rows)
-    X, y = safe_split(estimator, problem.X, problem.y, rows)
-    method = problem.response.method
-    data = PathData(problem.X, problem.y, rows, X, y, fit_params, method, prepared)
+    if isinstance(data.prepared, Exception):
+        raise data.prepared
+    X, y, fit_params = data.X_train, data.y_train, data.fit_params
     if task is not None:
         estimator = clone(estimator)  # the callbacks' context is put on it, and threads share it
     with nullcontext() if task is None else task.around(estimator, X, y, fit_params):
         outputs = np.asarray(path.outputs(estimator, settings, data))
-    if method == "predict_proba":
+    if data.method == "predict_proba":
         outputs = problem.response.align(outputs, np.unique(y))
     return outputs, lambda i, rows: _Replay(outputs[i, rows])
+
+
+def _path_data(
+    problem: Problem,
+    estimator: Any,
+    rows: NDArray[np.intp],
+    prepared: Any,
+    together: list[dict[str, Any]] | None,
+) -> PathData:
+    X, y = safe_split(estimator, problem.X, problem.y, rows)
+    return PathData(
+        X=problem.X,
+        y=problem.y,
+        rows=rows,
+        X_train=X,
+        y_train=y,
+        fit_params=check_method_params(problem.X, params=problem.fit_params, indices=rows),
+        method=problem.response.method,
+        prepared=prepared,
+        together=together,
+    )
 
 
 @dataclass(frozen=True)
@@ -527,6 +546,7 @@ class Fitter:
                 batch.group.path,
                 batch.group.estimator,
                 self._prepare(batch.group),
+                [self._candidates[c] for c in batch.group.candidates] if batch.group.path else None,
             )
 
     def _prepare(self, group: Group) -> Any:

@@ -232,7 +232,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
             ) from error
 
 
-def identity(problem: Problem) -> dict[str, str]:
+def identity(problem: Problem, *, use_paths: bool) -> dict[str, str]:
     """What the numbers in a ledger depend on, apart from the candidate."""
     packages = ("steadycv", "scikit-learn", "numpy", "scipy", "joblib")
     return {
@@ -247,6 +247,7 @@ def identity(problem: Problem) -> dict[str, str]:
             problem.score_params,
             problem.return_train_score,
         ),
+        "use of paths": str(use_paths),  # trees may break ties in another way
         "set of versions": " ".join(f"{name} {version(name)}" for name in packages),
     }
 

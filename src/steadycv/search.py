@@ -493,7 +493,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
             estimators = [new_estimator(self.estimator, params) for params in grid.candidates]
             file = LedgerFile(
                 self.ledger,
-                identity(problem),
+                identity(problem, use_paths=self.use_paths),
                 keys=[fingerprint(estimator) for estimator in estimators],
                 settings=[repr(params) for params in grid.candidates],
             )

@@ -286,3 +286,20 @@ def test_search_is_the_same_without_paths(estimator, grid):
     for name, values in without.cv_results_.items():
         if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not name.endswith("_time"):
             np.testing.assert_allclose(with_paths.cv_results_[name], values, rtol=1e-9, err_msg=name)
+
+
+def test_ties_do_not_depend_on_who_else_is_asked_for():
+    X, y = load_diabetes(return_X_y=True)
+    tree, grid = (
+        DecisionTreeRegressor(random_state=0),
+        {"max_depth": range(1, 9), "min_samples_split": [2, 9]},
+    )
+    whole = StabilitySearchCV(tree, grid).fit(X, y)
+    some = StabilitySearchCV(tree, grid, search="coordinate").fit(X, y)
+    looked_at = ~np.isnan(some.cv_results_["instability"])
+    assert 0 < looked_at.sum() < 16
+    np.testing.assert_allclose(
+        some.cv_results_["instability"][looked_at],
+        whole.cv_results_["instability"][looked_at],
+        rtol=1e-12,
+    )

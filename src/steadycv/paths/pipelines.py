@@ -227,7 +227,7 @@ def _by_path(
 ) -> Iterator[tuple[int, NDArray[Any]]]:
     if not served:
         return
-    data = replace(data, prepared=path.prepare(estimator, data.X, data.y))
+    data = replace(data, prepared=path.prepare(estimator, data.X, data.y), together=None)
     found = path.outputs(estimator, [params for _, params in served], data)
     for (keys, _), outputs in zip(served, found, strict=True):
         yield from ((i, outputs[-n_samples:]) for i in keys)

@@ -32,6 +32,9 @@ class PathData:
         Whose outputs are wanted: ``"predict"`` or ``"predict_proba"``.
     prepared : object
         What the path's ``prepare`` returned.
+    together : list of dict or None
+        The settings of all candidates that one fit could serve; an adaptive search asks for some of
+        them at a time. For paths whose fit depends on the settings that it is to serve.
     """
 
     X: Any
@@ -42,6 +45,7 @@ class PathData:
     fit_params: dict[str, Any]
     method: str
     prepared: Any = None
+    together: list[dict[str, Any]] | None = None
 
 
 class Path(Protocol):

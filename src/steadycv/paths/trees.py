@@ -90,20 +90,39 @@ class _TruncationPath(ABC):
 
     def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
         """Grow as little as possible, and read every setting off what was grown."""
-        limits = [limit.for_rows(len(data.rows)) for limit in self._limits(estimator, settings)]
-        n_features = np.shape(data.X)[1]
-        growths: dict[tuple[Any, ...], list[int]] = {}
-        for i, limit in enumerate(limits):
-            growths.setdefault(self._growth(estimator, limit, n_features), []).append(i)
-        parts = [
-            self._outputs(estimator, [settings[i] for i in rows], [limits[i] for i in rows], data)
-            for rows in growths.values()
-        ]
+        n_rows, n_features = len(data.rows), np.shape(data.X)[1]
+
+        def growths(
+            settings: Sequence[dict[str, Any]],
+        ) -> dict[tuple[Any, ...], list[tuple[int, _Limits]]]:
+            found: dict[tuple[Any, ...], list[tuple[int, _Limits]]] = {}
+            for i, limits in enumerate(self._limits(estimator, settings)):
+                limits = limits.for_rows(n_rows)
+                found.setdefault(self._growth(estimator, limits, n_features), []).append((i, limits))
+            return found
+
+        wanted = growths(settings)
+        # Grown as far as any candidate needs it, asked for now or not: how ties are broken depends
+        # on how far a tree is grown, and must not depend on who else is asked for.
+        some_only = data.together is not None and len(data.together) > len(settings)
+        possible = growths(data.together or settings) if some_only else wanted
+        parts, rows = [], []
+        for key, members in wanted.items():
+            rows.append([i for i, _ in members])
+            parts.append(
+                self._outputs(
+                    estimator,
+                    [settings[i] for i in rows[-1]],
+                    [limits for _, limits in members],
+                    _loosest([limits for _, limits in possible[key]]),
+                    data,
+                )
+            )
         if len(parts) == 1:
             return parts[0]
         outputs = np.empty((len(settings), *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for rows, part in zip(growths.values(), parts, strict=True):
-            outputs[rows] = part
+        for some, part in zip(rows, parts, strict=True):
+            outputs[some] = part
         return outputs
 
     def _growth(self, estimator: Any, limits: _Limits, n_features: int) -> tuple[Any, ...]:
@@ -143,6 +162,7 @@ class _TruncationPath(ABC):
         estimator: Any,
         settings: Sequence[dict[str, Any]],
         limits: Sequence[_Limits],
+        loosest: _Limits,
         data: PathData,
     ) -> NDArray[Any]:
         """The outputs of settings that one growth serves."""
@@ -167,12 +187,13 @@ class TreePath(_TruncationPath):
         estimator: Any,
         settings: Sequence[dict[str, Any]],  # noqa: ARG002
         limits: Sequence[_Limits],
+        loosest: _Limits,
         data: PathData,
     ) -> NDArray[Any]:
         unchecked = data.prepared is None
         X = data.X if unchecked else data.prepared
         X_train = data.X_train if unchecked else X[data.rows]
-        grown = clone(estimator).set_params(**_loosest(limits)._asdict())
+        grown = clone(estimator).set_params(**loosest._asdict())
         grown.fit(X_train, data.y_train, check_input=unchecked, **data.fit_params)
         values = _node_values(grown)
         if isinstance(grown, ClassifierMixin) and data.method == "predict":
@@ -210,12 +231,13 @@ class ForestPath(_TruncationPath):
         estimator: Any,
         settings: Sequence[dict[str, Any]],
         limits: Sequence[_Limits],
+        loosest: _Limits,
         data: PathData,
     ) -> NDArray[Any]:
         n_trees = np.array([_n_trees(estimator, setting) for setting in settings])
         distinct = list(dict.fromkeys(limits))
         which = [distinct.index(limit) for limit in limits]
-        grown = self._with_limits(clone(estimator), _loosest(limits))
+        grown = self._with_limits(clone(estimator), loosest)
         grown.set_params(n_estimators=int(n_trees.max()))
         grown.fit(data.X_train, data.y_train, **data.fit_params)
         total: Any = 0.0

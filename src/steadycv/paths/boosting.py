@@ -6,6 +6,7 @@ the training early. The random numbers are drawn round by round, too.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["GradientBoostingPath", "HistGradientBoostingPath", "LightGBMPath", "XGBoostPath"]
 
 
-class _RoundsPath:
+class _RoundsPath(ABC):
     """One fit of the largest number of rounds; what is kept after fewer of them is read off it."""
 
     parameter: ClassVar[str] = "n_estimators"
@@ -57,14 +58,15 @@ class _RoundsPath:
         after = dict(self._stages(longest, sorted(set(rounds)), data))
         return np.stack([after[n] for n in rounds])
 
+    @abstractmethod
     def _runs_all(self, estimator: Any, X: Any) -> bool:
-        raise NotImplementedError
+        """Whether nothing stops the training before the last round."""
 
+    @abstractmethod
     def _stages(
         self, fitted: Any, rounds: list[int], data: PathData
     ) -> Iterator[tuple[int, NDArray[Any]]]:
         """The outputs by number of rounds, for the ascending numbers that are wanted."""
-        raise NotImplementedError
 
 
 class GradientBoostingPath(_RoundsPath):

@@ -46,8 +46,9 @@ class _RoundsPath(ABC):
         rounds = setting.get(self.parameter, getattr(estimator, self.parameter))
         return isinstance(rounds, Integral) and int(rounds) >= 1 and self._runs_all(estimator, X)
 
-    def prepare(self, estimator: Any, X: Any, y: Any) -> None:
-        """Nothing."""
+    def prepare(self, estimator: Any, X: Any, y: Any) -> Any:  # noqa: ARG002
+        """Nothing: every training set is fitted by itself."""
+        return None
 
     def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
         """Outputs after each number of rounds."""

@@ -1,7 +1,7 @@
-"""How often a truncated tree and a separately grown one differ where splits tie: figures of docs/paths.md.
+"""How often a truncated tree and a separately grown one differ by ties: the figures of docs/paths.md.
 
-The share of held-out predictions that differ, over 10 depths x 9 sizes on the diabetes data: the path against
-separate fits with the same seed, and separate fits with two seeds against each other.
+The share of held-out predictions that differ, over 10 depths x 9 sizes on the diabetes data: the path
+against separate fits with the same seed, and separate fits with two seeds against each other.
 """
 
 from itertools import combinations

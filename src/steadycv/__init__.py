@@ -5,7 +5,15 @@ from importlib.metadata import version
 from steadycv.bound import generalization_bound
 from steadycv.losses import pinball_loss
 from steadycv.search import StabilitySearchCV
+from steadycv.sparse import SparseRidge, SparseRidgeCV, sparse_ridge_path
 
 __version__ = version("steadycv")
 
-__all__ = ["StabilitySearchCV", "generalization_bound", "pinball_loss"]
+__all__ = [
+    "SparseRidge",
+    "SparseRidgeCV",
+    "StabilitySearchCV",
+    "generalization_bound",
+    "pinball_loss",
+    "sparse_ridge_path",
+]

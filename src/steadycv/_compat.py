@@ -18,6 +18,7 @@ from sklearn.tree._tree import _build_pruned_tree_ccp as build_pruned_tree
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params as check_method_params
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as n_samples_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
     "Tree",
     "build_pruned_tree",
     "check_method_params",
+    "check_sample_weight",
     "fit_context",
     "is_pairwise",
     "n_samples_of",

@@ -188,7 +188,8 @@ def fit_job(
         if path is None:
             outputs, model = _fit_separately(problem, settings[0], rows, task)
         else:
-            data = _path_data(problem, estimator, rows, prepared, together)
+            folds = problem.lattice.fold[training_set.repeat]
+            data = _path_data(problem, estimator, rows, prepared, together, folds)
             outputs, model = _fit_path(problem, settings, data, task, path, estimator)
     except Exception:
         if len(settings) > 1:
@@ -270,6 +271,7 @@ def _path_data(
     rows: NDArray[np.intp],
     prepared: Any,
     together: list[dict[str, Any]] | None,
+    folds: NDArray[np.intp],
 ) -> PathData:
     X, y = safe_split(estimator, problem.X, problem.y, rows)
     return PathData(
@@ -282,6 +284,7 @@ def _path_data(
         method=problem.response.method,
         prepared=prepared,
         together=together,
+        folds=folds,
     )
 
 

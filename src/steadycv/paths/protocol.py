@@ -35,6 +35,9 @@ class PathData:
     together : list of dict or None
         The settings of all candidates that one fit could serve; an adaptive search asks for some of
         them at a time. For paths whose fit depends on the settings that it is to serve.
+    folds : ndarray of int or None
+        The fold of every sample, in the partition whose folds the training set leaves out or not. For
+        paths that compute something once a fold and add it up.
     """
 
     X: Any
@@ -46,6 +49,7 @@ class PathData:
     method: str
     prepared: Any = None
     together: list[dict[str, Any]] | None = None
+    folds: NDArray[np.intp] | None = None
 
 
 class Path(Protocol):

@@ -1,0 +1,8 @@
+"""Sparse ridge regression: at most so many columns, fast or with proof of optimality."""
+
+from steadycv.sparse.cv import SparseRidgeCV
+from steadycv.sparse.estimator import SparseRidge
+from steadycv.sparse.path import SparseRidgePath, sparse_ridge_path
+from steadycv.sparse.search_path import SparseRidgeSearchPath  # noqa: F401 - imported to be registered
+
+__all__ = ["SparseRidge", "SparseRidgeCV", "SparseRidgePath", "sparse_ridge_path"]

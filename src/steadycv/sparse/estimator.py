@@ -1,0 +1,278 @@
+"""`SparseRidge`: ridge regression on at most so many columns."""
+
+from __future__ import annotations
+
+import warnings
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from steadycv._compat import check_sample_weight
+from steadycv.sparse.gram import Blocks, Gram
+from steadycv.sparse.solvers import SOLVERS, Options, Training, solve
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from steadycv.sparse.solvers import Answer
+
+__all__ = ["SparseRidge", "check_setting", "is_count", "is_gamma"]
+
+
+class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Ridge regression with at most `sparsity` non-zero coefficients.
+
+    It minimises
+
+    .. math::
+
+        \frac{1}{2\gamma} \|\beta\|^2 + \frac{1}{2} \|X\beta + b - y\|^2
+        \quad\text{with}\quad \|\beta\|_0 \le \tau
+
+    over the coefficients :math:`\beta` and the intercept :math:`b`.
+
+    Parameters
+    ----------
+    sparsity : int
+        :math:`\tau`, the largest number of non-zero coefficients; at least 1, at most the number of
+        columns.
+    gamma : float, default=1.0
+        The inverse of the penalty: ``Ridge(alpha=1 / gamma)`` on the same columns has the same
+        coefficients. Smaller means more shrinkage.
+    solver : {"beam", "rounding", "exact", "cuts"}, default="beam"
+        ``"beam"`` is forward selection with exact gains, a beam of supports, and exact swaps of one
+        column for another: fast, and mostly optimal. ``"rounding"`` is what the paper runs: the
+        largest entries of the solution of a convex relaxation. ``"exact"`` is branch and
+        bound: the optimum, with proof. ``"cuts"`` is the paper's Generalized Benders decomposition,
+        a slow second opinion.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. It is not penalised.
+    standardize : bool, default=False
+        Whether columns are scaled to variance 1 before they are penalised. Coefficients are for the
+        columns as they came.
+    beam_width : int, default=4
+        How many supports ``"beam"`` keeps at each sparsity. It also starts ``"exact"`` and ``"cuts"``.
+    swaps : bool, default=True
+        Whether ``"beam"`` and ``"rounding"`` exchange one column for another as long as that helps.
+        Without, ``"rounding"`` is the paper's to the letter.
+    tol : float, default=1e-4
+        The relative gap at which ``"exact"`` and ``"cuts"`` call a solution optimal.
+    time_limit : float, default=None
+        Seconds after which ``"exact"`` and ``"cuts"`` stop with what they have. Then there is a warning,
+        and `gap_` is true all the same.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The coefficients.
+    intercept_ : float
+        The intercept.
+    support_ : ndarray of int
+        The columns that were chosen, in order. There may be fewer than `sparsity`: constant columns are
+        never chosen, nor is any when nothing is left to explain.
+    objective_ : float
+        What was minimised.
+    lower_bound_ : float
+        No model that `sparsity` and `gamma` allow has a lower objective. ``"beam"`` gets it from the
+        residuals, by duality; ``"rounding"`` from the relaxation; the others from their search.
+    gap_ : float
+        ``(objective_ - lower_bound_) / objective_``: how far from optimal the solution can be at the
+        most. It is often not optimality that is missing but proof.
+    n_iter_ : int
+        Supports looked at by ``"beam"``, iterations of ``"rounding"``, nodes of ``"exact"``, cuts of
+        ``"cuts"``.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Their names, if they all had one.
+
+    See Also
+    --------
+    SparseRidgeCV : Chooses sparsity and gamma.
+    sparse_ridge_path : All sparsities and gammas of a grid at once.
+
+    Notes
+    -----
+    With sample weights the squared errors are weighted; a weight of 2 is a row that is there twice.
+    Of columns that are equally good the first is taken.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from steadycv import SparseRidge
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SparseRidge(sparsity=3, gamma=100.0).fit(X, y)
+    >>> model.feature_names_in_[model.support_].tolist()
+    ['bmi', 'bp', 's5']
+    >>> print(f"{SparseRidge(sparsity=3, gamma=100.0, solver='exact').fit(X, y).gap_:.1%}")
+    0.0%
+    """
+
+    def __init__(
+        self,
+        sparsity: int,
+        gamma: float = 1.0,
+        *,
+        solver: str = "beam",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        beam_width: int = 4,
+        swaps: bool = True,
+        tol: float = 1e-4,
+        time_limit: float | None = None,
+    ) -> None:
+        self.sparsity = sparsity
+        self.gamma = gamma
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.beam_width = beam_width
+        self.swaps = swaps
+        self.tol = tol
+        self.time_limit = time_limit
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SparseRidge:
+        """Choose the columns and fit their coefficients.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data.
+        y : array-like of shape (n_samples,)
+            The target.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, none negative.
+
+        Returns
+        -------
+        self : SparseRidge
+            The fitted model.
+        """
+        training = self._training(X, y, sample_weight)
+        check_setting(self.sparsity, self.gamma, self.n_features_in_)
+        [answer] = solve(training, [(self.sparsity, self.gamma)], self._options())
+        self._conclude(training, answer)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The predictions.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+        predictions: NDArray[np.float64] = X[:, self.support_] @ self.coef_[self.support_]
+        return predictions + self.intercept_
+
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
+        """The data, checked, as the solvers take them."""
+        plain = type(X) is np.ndarray and type(y) is np.ndarray and X.dtype == y.dtype == np.float64
+        shaped = plain and X.ndim == 2 and y.shape == X.shape[:1] and X.size
+        if shaped and isfinite(X.sum()) and isfinite(y.sum()):
+            # Nothing to convert: scikit-learn's look at it would take longer than a small fit.
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            X, y = validate_data(
+                self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, y_numeric=True
+            )
+            y = y.astype(np.float64, copy=False)
+        weight = None
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weight.any():
+                raise ValueError("sample_weight is zero for all samples; at least one must count.")
+        blocks = Blocks(X, y, weight, centre=bool(self.fit_intercept))
+        return Training(X, y, weight, Gram(blocks, [0], standardize=bool(self.standardize)))
+
+    def _options(self) -> Options:
+        """How to solve, checked."""
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {list(SOLVERS)}; got {self.solver!r}.")
+        if not is_count(self.beam_width):
+            raise ValueError(f"beam_width must be an integer of at least 1; got {self.beam_width!r}.")
+        if not (isinstance(self.tol, Real) and 0 <= self.tol < 1):
+            raise ValueError(f"tol must be a number from 0 to below 1; got {self.tol!r}.")
+        if self.time_limit is not None and not (
+            isinstance(self.time_limit, Real) and self.time_limit > 0
+        ):
+            raise ValueError(
+                f"time_limit must be a positive number of seconds, or None; got {self.time_limit!r}."
+            )
+        return Options(
+            self.solver, int(self.beam_width), bool(self.swaps), float(self.tol), self.time_limit
+        )
+
+    def _conclude(self, training: Training, answer: Answer) -> None:
+        X, y, weight, gram = training.X, training.y, training.weight, training.gram
+        used = answer.coef != 0
+        self.support_: NDArray[np.int64] = answer.support[used]
+        coef = answer.coef[used]
+        self.coef_: NDArray[np.float64] = np.zeros(X.shape[1])
+        self.coef_[self.support_] = coef / gram.scale[self.support_]
+        self.intercept_ = float(gram.y_mean - gram.mean[self.support_] @ self.coef_[self.support_])
+        residual = y - X[:, self.support_] @ self.coef_[self.support_] - self.intercept_
+        weighted = residual if weight is None else weight * residual
+        squares = float(weighted @ residual)
+        penalty = float(coef @ coef) / (2 * self.gamma)
+        self.objective_ = 0.5 * squares + penalty
+        bound = max(answer.lower_bound, self._dual_bound(gram, coef, squares))
+        self.lower_bound_ = min(bound, self.objective_)
+        self.gap_ = 1 - self.lower_bound_ / self.objective_ if self.objective_ > 0 else 0.0
+        self.n_iter_ = answer.n_iter
+        if answer.limit is not None:
+            warnings.warn(
+                f"SparseRidge(solver={self.solver!r}) stopped at its {answer.limit}, with a gap of "
+                f"{self.gap_:.2%}: the solution may not be optimal. Raise the limit or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _dual_bound(self, gram: Gram, coef: NDArray[np.float64], squares: float) -> float:
+        """The bound that the residuals give, scaled as is best; see the documentation."""
+        gram.fetch(self.support_)
+        slope = gram.target - coef @ gram.rows[gram.slot[self.support_]]
+        n_others = len(slope) - self.sparsity
+        steepest = np.partition(slope**2, n_others)[n_others:] if n_others else slope**2
+        along = 2 * gram.half_energy - float(coef @ gram.target[self.support_])
+        across = squares + self.gamma * float(steepest.sum())
+        return 0.5 * along**2 / across if across > 0 else 0.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_setting(sparsity: Any, gamma: Any, n_columns: int) -> None:
+    """Refuse a sparsity or gamma that makes no sense."""
+    if not is_count(sparsity, n_columns):
+        raise ValueError(
+            f"sparsity must be an integer from 1 to the number of columns, here {n_columns}; "
+            f"got {sparsity!r}."
+        )
+    if not is_gamma(gamma):
+        raise ValueError(f"gamma must be a positive, finite number; got {gamma!r}.")
+
+
+def is_count(value: Any, most: float = inf) -> bool:
+    """Whether a value is an integer of at least 1."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most
+
+
+def is_gamma(value: Any) -> bool:
+    """Whether a value is a number that is positive and finite, and its inverse too."""
+    return isinstance(value, Real) and 0 < float(value) < inf and 1 / float(value) < inf

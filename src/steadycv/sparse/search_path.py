@@ -1,0 +1,91 @@
+"""What a search over sparsities and gammas shares: a pass for all sparsities, products for all else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_X_y
+
+from steadycv.paths.registry import register_path
+from steadycv.sparse.estimator import SparseRidge, is_count, is_gamma
+from steadycv.sparse.gram import Blocks, Gram
+from steadycv.sparse.path import coefficients
+from steadycv.sparse.solvers import Training, solve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from steadycv.paths.protocol import PathData
+
+__all__ = ["SparseRidgeSearchPath"]
+
+
+class SparseRidgeSearchPath:
+    """All sparsities and gammas of ``SparseRidge``, with the solvers that gain by it."""
+
+    def parameters(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """The sparsity and the penalty."""
+        return ("sparsity", "gamma")
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+        """Whether the setting is valid; the separate fit says what is wrong with others."""
+        sparsity, gamma = _setting(estimator, setting)
+        return (
+            estimator.solver in ("beam", "rounding")
+            and np.ndim(y) == 1
+            and len(np.shape(X)) == 2
+            and is_count(sparsity, np.shape(X)[1])
+            and is_gamma(gamma)
+        )
+
+    def prepare(self, estimator: Any, X: Any, y: Any) -> _Prepared:
+        """The data as numbers."""
+        X, y = check_X_y(
+            X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, estimator=estimator
+        )
+        return _Prepared(X, y.astype(np.float64, copy=False), centre=bool(estimator.fit_intercept))
+
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> NDArray[np.float64]:
+        """Predictions for every sparsity and gamma."""
+        X, y = data.prepared.X, data.prepared.y
+        weight = data.fit_params.get("sample_weight")
+        if weight is None and data.folds is not None:
+            blocks = data.prepared.blocks(data.folds)
+            members = np.unique(data.folds[data.rows]).tolist()
+            gram = Gram(blocks, members, standardize=bool(estimator.standardize))
+            training = Training(X[data.rows], y[data.rows], None, gram)
+        else:
+            training = estimator._training(X[data.rows], y[data.rows], weight)
+        answers = solve(
+            training, [_setting(estimator, setting) for setting in settings], estimator._options()
+        )
+        coef, intercept = coefficients(training.gram, answers)
+        used = np.flatnonzero(coef.any(axis=0))
+        predictions: NDArray[np.float64] = coef[:, used] @ X[:, used].T + intercept[:, np.newaxis]
+        return predictions
+
+
+class _Prepared:
+    """The data, and their products fold by fold; the last partition's are kept."""
+
+    def __init__(self, X: Any, y: NDArray[np.float64], *, centre: bool) -> None:
+        self.X, self.y = X, y
+        self._centre = centre
+        self._last: tuple[bytes, Blocks] | None = None
+
+    def blocks(self, folds: NDArray[np.intp]) -> Blocks:
+        key = folds.tobytes()
+        last = self._last
+        if last is None or last[0] != key:
+            last = self._last = (key, Blocks(self.X, self.y, None, folds, centre=self._centre))
+        return last[1]
+
+
+def _setting(estimator: Any, setting: dict[str, Any]) -> tuple[Any, Any]:
+    return setting.get("sparsity", estimator.sparsity), setting.get("gamma", estimator.gamma)
+
+
+register_path(SparseRidge, SparseRidgeSearchPath())

@@ -1,0 +1,98 @@
+"""The solvers behind one door: a training set and settings in, supports with coefficients out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from steadycv.sparse.beam import beam_search
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from steadycv.sparse.gram import Gram
+
+__all__ = ["SOLVERS", "Answer", "Options", "Training", "solve"]
+
+
+class Answer(NamedTuple):
+    """What a solver found for one setting.
+
+    `coef` are the coefficients of the columns in `support`, as the solver sees the columns: centred and
+    perhaps scaled. `lower_bound` is below every objective that the setting allows; 0 if the solver
+    has none of its own. `limit` names the limit that stopped the solver, if one did.
+    """
+
+    support: NDArray[np.int64]
+    coef: NDArray[np.float64]
+    lower_bound: float = 0.0
+    n_iter: int = 1
+    limit: str | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve, by the names that `SparseRidge` gives them."""
+
+    solver: str = "beam"
+    beam_width: int = 4
+    swaps: bool = True
+    tol: float = 1e-4
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training set: its rows as they are, and the products of their columns."""
+
+    X: Any
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
+    gram: Gram
+
+    @cached_property
+    def design(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Columns (in Fortran's order) and target as the solvers see them: centred, scaled, weighted."""
+        gram = self.gram
+        X = self.X.toarray() if issparse(self.X) else self.X
+        X = np.asfortranarray(gram.varies * (X - gram.mean) / gram.scale)
+        y = self.y - gram.y_mean
+        if self.weight is not None:
+            root = np.sqrt(self.weight)
+            X *= root[:, np.newaxis]
+            y = root * y
+        return X, y
+
+
+def solve(training: Training, settings: Sequence[tuple[int, float]], options: Options) -> list[Answer]:
+    """The answer to each setting, a sparsity and a gamma.
+
+    An answer does not depend on the other settings, but they share what work they can.
+    """
+    return SOLVERS[options.solver](training, settings, options)
+
+
+def _beam(training: Training, settings: Sequence[tuple[int, float]], options: Options) -> list[Answer]:
+    largest: dict[float, int] = {}
+    for sparsity, gamma in settings:
+        largest[gamma] = max(sparsity, largest.get(gamma, 0))
+    passes = {
+        gamma: beam_search(training.gram, sparsity, gamma, width=options.beam_width, swaps=options.swaps)
+        for gamma, sparsity in largest.items()
+    }
+    answers = []
+    for sparsity, gamma in settings:
+        found = passes[gamma]
+        size = found.size[sparsity - 1]
+        support, coef = found.support[sparsity - 1, :size], found.coef[sparsity - 1, :size]
+        answers.append(Answer(support, coef, n_iter=max(1, found.n_moves)))
+    return answers
+
+
+SOLVERS = {"beam": _beam}

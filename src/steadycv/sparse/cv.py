@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from steadycv.search import StabilitySearchCV
-from steadycv.sparse.estimator import SparseRidge, as_list, plain_setting
+from steadycv.sparse.estimator import SparseRidge, as_list, plain_setting, plain_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,6 +145,7 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
             The fitted model.
         """
         X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, y_numeric=True)
+        weight = plain_weight(sample_weight, X)
         n_samples, n_features = X.shape
         up_to = range(1, largest_sparsity(n_samples, n_features) + 1)
         sparsities = as_list(up_to if self.sparsities is None else self.sparsities, "sparsities")
@@ -172,14 +173,14 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        metadata = {"sample_weight": sample_weight, "groups": groups}
+        metadata = {"sample_weight": weight, "groups": groups}
         self.search_.fit(X, y, **{k: v for k, v in metadata.items() if v is not None})
         self.sparsity_, self.gamma_ = (self.search_.best_params_[k] for k in ("sparsity", "gamma"))
         self.nested_error_ = self.search_.nested_error_
         n_folds = self.search_.n_splits_ / len(np.atleast_2d(self.search_.out_of_fold_predictions_))
         share = 1 - 1 / n_folds if self.rescale_gamma else 1.0
         self.model_: SparseRidge = model.set_params(sparsity=self.sparsity_, gamma=self.gamma_ * share)
-        self.model_.fit(X, y, sample_weight)
+        self.model_.fit(X, y, weight)
         return self
 
     @property

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from steadycv.sparse.solvers import Answer
 
-__all__ = ["SparseRidge", "as_list", "is_count", "is_gamma", "plain_setting"]
+__all__ = ["SparseRidge", "as_list", "is_count", "is_gamma", "plain_setting", "plain_weight"]
 
 
 class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -192,11 +192,7 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, y_numeric=True
             )
             y = y.astype(np.float64, copy=False)
-        weight = None
-        if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weight.any():
-                raise ValueError("sample_weight is zero for all samples; at least one must count.")
+        weight = plain_weight(sample_weight, X)
         centre, standardize = bool(self.fit_intercept), bool(self.standardize)
         blocks = one_block(X, y, weight, centre=centre)
         return Training(X, y, weight, Gram(blocks, centre=centre, standardize=standardize))
@@ -259,7 +255,10 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         `along` and `squares` are their products with the target and with themselves.
         """
         gram.fetch(self.support_)
-        slope = gram.target - coef @ gram.rows[gram.slot[self.support_]]
+        slope = np.abs(gram.target - coef @ gram.rows[gram.slot[self.support_]])
+        # As steep as rounding may have hidden: the bound is to be true.
+        norm = np.sqrt(gram.diagonal)
+        slope += 1e-12 * norm * (np.sqrt(2 * gram.half_energy) + np.abs(coef) @ norm[self.support_])
         n_others = len(slope) - sparsity
         steepest = np.partition(slope**2, n_others)[n_others:] if n_others else slope**2
         across = squares + gamma * float(steepest.sum())
@@ -275,18 +274,29 @@ def plain_setting(sparsity: Any, gamma: Any, n_columns: int) -> tuple[int, float
     """A sparsity and a gamma as Python's own numbers; refused if they make no sense."""
     if not is_count(sparsity, n_columns):
         raise ValueError(
-            f"sparsity must be an integer from 1 to the number of columns, here {n_columns}; "
-            f"got {sparsity!r}."
+            f"sparsity must be an integer from 1 to n_features={n_columns}; got {sparsity!r}."
         )
     if not is_gamma(gamma):
         raise ValueError(f"gamma must be a positive, finite number; got {gamma!r}.")
     return int(sparsity), float(gamma)
 
 
+def plain_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64] | None:
+    """The weights of the samples, if there are any; refused if they make no sense."""
+    if sample_weight is None:
+        return None
+    weight: NDArray[np.float64] = check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weight.any():
+        raise ValueError("sample_weight is zero for all samples; at least one must count.")
+    return weight
+
+
 def as_list(values: Any, name: str) -> list[Any]:
     """The values of an axis of the grid."""
-    values = values.tolist() if isinstance(values, np.ndarray) else values
-    listed = list(values) if np.iterable(values) and not isinstance(values, str) else []
+    several = np.iterable(values) and not isinstance(values, str)
+    listed = list(values.tolist() if isinstance(values, np.ndarray) else values) if several else []
     if not listed:
         raise ValueError(f"{name} must be a sequence of at least one number; got {values!r}.")
     return listed

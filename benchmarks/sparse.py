@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import statistics
@@ -153,27 +154,31 @@ def l0bnb_exact(X: Any, y: Any, tau: int, gamma: float) -> tuple[Any, float]:
     return solution.beta, solution.gap if right_size else 1.0
 
 
-FITS = {"ours": ours, "abess": abess, "okridge": okridge}
-EXACT = {"ours": ours_exact, "okridge": okridge_exact, "l0bnb": l0bnb_exact}
+SOLVERS = {
+    "one fit": {"ours": ours, "abess": abess, "okridge": okridge},
+    "certificate": {"ours": ours_exact, "okridge": okridge_exact, "l0bnb": l0bnb_exact},
+}
 
 
-def working(solvers: dict[str, Any]) -> dict[str, Any]:
+@functools.cache
+def working(purpose: str) -> dict[str, Any]:
     """Those that solve a small problem, which also compiles what is compiled at the first call."""
     X, y, _ = problem(30, 8, 2, seed=0)
     kept = {}
-    for package, solve in solvers.items():
+    for package, solve in SOLVERS[purpose].items():
         try:
             solve(X, y, 2, 1.0)
         except Exception as error:  # packages of others fail in many ways
             if package == "ours":
                 raise
-            print(f"{package} is left out, it does not work here: {type(error).__name__}: {error}")
+            print(f"{purpose}: {package} does not work here: {type(error).__name__}: {error}")
         else:
             kept[package] = solve
     return kept
 
 
-def measure_fit(name: str, anchor: Anchor, solvers: dict[str, Any]) -> dict[str, Any]:
+def measure_fit(name: str, anchor: Anchor) -> dict[str, Any]:
+    solvers = working("one fit")
     n, p, tau = anchor.shape
     gamma = 1 / np.sqrt(n)
     seconds: dict[str, list[float]] = {package: [] for package in solvers}
@@ -211,7 +216,7 @@ def abess_tuning(X: Any, y: Any, folds: Any, sparsities: Any) -> Any:
     return model.fit(X, y, cv_fold_id=fold_of).coef_
 
 
-def measure_tuning(name: str, anchor: Anchor, solvers: dict[str, Any]) -> dict[str, Any]:
+def measure_tuning(name: str, anchor: Anchor) -> dict[str, Any]:
     n, p, tau = anchor.shape
     folds = KFold(5)
     sparsities = range(1, min(20, p) + 1)
@@ -223,7 +228,7 @@ def measure_tuning(name: str, anchor: Anchor, solvers: dict[str, Any]) -> dict[s
         "ours, nested": lambda X, y: nested.fit(X, y).best_estimator_.coef_,
         "abess": lambda X, y: abess_tuning(X, y, folds, sparsities),
     }
-    if "abess" not in solvers:
+    if "abess" not in working("one fit"):
         del searches["abess"]
     searches["ours, plain"](*problem(n, p, tau, seed=0)[:2])
     seconds: dict[str, list[float]] = {search: [] for search in searches}
@@ -245,7 +250,8 @@ def measure_tuning(name: str, anchor: Anchor, solvers: dict[str, Any]) -> dict[s
     }
 
 
-def measure_certificate(name: str, shape: Any, target: float, solvers: dict[str, Any]) -> dict[str, Any]:
+def measure_certificate(name: str, shape: Any, target: float) -> dict[str, Any]:
+    solvers = working("certificate")
     n, p, tau = shape
     gamma = 1 / np.sqrt(n)
     runs: dict[str, list[Any]] = {package: [] for package in solvers}
@@ -293,10 +299,11 @@ def table(results: dict[str, list[dict[str, Any]]]) -> str:
         "| objective: ours | abess | okridge |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
+    packages = SOLVERS["one fit"]
     for row in results["fit"]:
-        cells = [row["case"], *(number(row["ms"].get(package)) for package in FITS)]
+        cells = [row["case"], *(number(row["ms"].get(package)) for package in packages)]
         cells += [number(row["over_abess"]), number(row["target_over_abess"])]
-        cells += [number(row["objectives"].get(package, [None])[0], 6) for package in FITS]
+        cells += [number(row["objectives"].get(package, [None])[0], 6) for package in packages]
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
@@ -364,15 +371,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("only", nargs="*", help="beginnings of the cases to run; others stay as stored")
     only = tuple(parser.parse_args().only)
-    fits, exact = working(FITS), working(EXACT)
-    cases = [("fit", anchor.shape, measure_fit, (anchor, fits)) for anchor in ANCHORS]
-    cases += [("tuning", anchor.shape, measure_tuning, (anchor, fits)) for anchor in ANCHORS]
-    cases += [
-        ("certificates", shape, measure_certificate, (shape, aim, exact)) for shape, aim in CERTIFICATES
-    ]
+    cases: list[tuple[Any, ...]] = [("fit", anchor.shape, measure_fit, anchor) for anchor in ANCHORS]
+    cases += [("tuning", anchor.shape, measure_tuning, anchor) for anchor in ANCHORS]
+    cases += [("certificates", shape, measure_certificate, shape, aim) for shape, aim in CERTIFICATES]
     stored = json.loads(RESULTS.read_text()) if only else {}
     results = {kind: {row["case"]: row for row in stored.get(kind, [])} for kind in KINDS}
-    for kind, (n, p, tau), measure, arguments in cases:
+    for kind, (n, p, tau), measure, *arguments in cases:
         name = f"{n}x{p}, {tau}"
         if not only or f"{kind} {name}".startswith(only):
             results[kind][name] = measure(name, *arguments)

@@ -306,7 +306,8 @@ def _bound(
     for i in range(n_active):
         is_active[active[i]] = True
     theta = 0.0
-    for _ in range(50):
+    before = 0.0
+    for turn in range(50):
         n_missing = 0
         for i in range(n_active):
             if slot[active[i]] < 0 and n_missing < len(wanted):
@@ -345,8 +346,12 @@ def _bound(
         value = 0.5 * square + 0.5 * ridge * (shrink + norm)
         if bound >= close_at or value - bound <= 1e-7 * value:
             break
-        if value < close_at and value - bound <= 0.02 * (close_at - bound):
+        if value < close_at and value - bound <= 0.1 * (close_at - bound):
             break
+        # Splitting a node that cannot be closed does more than a bound that hardly rises.
+        if turn >= 3 and value < close_at and bound - before <= 0.02 * (close_at - bound):
+            break
+        before = max(before, bound)
         theta = level * ridge if level > 0.0 else np.sqrt(top[1])
         # The steepest of the free columns that should be active join them.
         n_steep = 0

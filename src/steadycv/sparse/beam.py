@@ -70,12 +70,14 @@ def beam_search(gram: Gram, sparsity: int, gamma: float, *, width: int, swaps: b
     swaps : bool
         Whether the best one is improved by swaps.
     """
+    gram.trim()
     gram.fetch(_likely(gram, gamma, max(2 * sparsity, AT_LEAST)))
     return _run(gram, np.empty(0, dtype=np.int64), sparsity, gamma, width, swaps=swaps)
 
 
 def improve(gram: Gram, support: Integers, gamma: float, *, swaps: bool = True) -> Solutions:
     """A support with its coefficients, after all swaps that help; in the last row of the solutions."""
+    gram.trim()
     gram.fetch(support)
     return _run(gram, support, len(support), gamma, 1, swaps=swaps)
 

@@ -22,6 +22,7 @@ FAR = 1e4  # squares over those of what is centred, beyond which centring sums l
 LARGEST = 1e150  # sum of squares; the square of a product must not overflow
 ALL_AT_ONCE = 64  # so few columns are not worth asking for one by one
 ROOM = 256  # rows, to begin with; what is not used takes no memory
+MOST_ROWS = 512  # between two passes
 MOST_KEPT = 2**22  # numbers in a block: 32 MB
 
 
@@ -249,6 +250,22 @@ class Gram:
         self._n_held = 0
         if self.n_columns <= ALL_AT_ONCE:
             self.fetch(np.arange(self.n_columns))
+
+    def trim(self, last_used: NDArray[np.int64] | None = None) -> None:
+        """Forget rows if they have become many, so that there is never one for each of many columns.
+
+        With a number for each column that says when it was last used, half of them stay.
+        """
+        if self._n_held <= MOST_ROWS:
+            return
+        kept = np.empty(0, dtype=np.int64)
+        if last_used is not None:
+            held = np.flatnonzero(self.slot >= 0)
+            kept = held[np.argsort(-last_used[held], kind="stable")[: MOST_ROWS // 2]]
+        self.rows[: len(kept)] = self.rows[self.slot[kept]]
+        self.slot[:] = -1
+        self.slot[kept] = np.arange(len(kept))
+        self._n_held = len(kept)
 
     def fetch(self, columns: NDArray[np.int64]) -> None:
         """Have the products of some columns with all in `rows`."""

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
-from steadycv.sparse.beam import beam_search
+from steadycv.sparse.beam import beam_search, improve
+from steadycv.sparse.cuts import outer_approximation
+from steadycv.sparse.exact import branch_and_bound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from steadycv.sparse.cuts import OuterApproximation
+    from steadycv.sparse.exact import Proof
     from steadycv.sparse.gram import Gram
 
 __all__ = ["SOLVERS", "Answer", "Options", "Training", "solve"]
@@ -95,4 +100,44 @@ def _beam(training: Training, settings: Sequence[tuple[int, float]], options: Op
     return answers
 
 
-SOLVERS = {"beam": _beam}
+def _exact(training: Training, settings: Sequence[tuple[int, float]], options: Options) -> list[Answer]:
+    answers = []
+    for setting, start in zip(settings, _beam(training, settings, options), strict=True):
+        proof = branch_and_bound(
+            training.gram,
+            *setting,
+            start.support,
+            tol=options.tol,
+            time_limit=inf if options.time_limit is None else options.time_limit,
+        )
+        answers.append(_certified(training, setting, proof, proof.n_nodes))
+    return answers
+
+
+def _cuts(training: Training, settings: Sequence[tuple[int, float]], options: Options) -> list[Answer]:
+    X, y = training.design
+    answers = []
+    for setting, start in zip(settings, _beam(training, settings, options), strict=True):
+        proof = outer_approximation(
+            X,
+            y,
+            *setting,
+            start.support,
+            tol=options.tol,
+            time_limit=inf if options.time_limit is None else options.time_limit,
+        )
+        answers.append(_certified(training, setting, proof, proof.n_cuts))
+    return answers
+
+
+def _certified(
+    training: Training, setting: tuple[int, float], proof: Proof | OuterApproximation, n_iter: int
+) -> Answer:
+    """The answer with the coefficients of a support that comes with a bound."""
+    _, gamma = setting
+    found = improve(training.gram, proof.support, gamma, swaps=False)
+    limit = None if proof.status == "optimal" else proof.status.replace("_", " ")
+    return Answer(found.support[-1], found.coef[-1], proof.lower_bound, n_iter, limit)
+
+
+SOLVERS = {"beam": _beam, "exact": _exact, "cuts": _cuts}

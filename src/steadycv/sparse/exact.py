@@ -35,6 +35,7 @@ __all__ = ["Proof", "branch_and_bound"]
 
 NODES_AT_A_TIME = 200
 MOST_BYTES = 2**28  # of open nodes; beyond, the search goes into depth
+ROOM = 1024  # nodes, to begin with
 MOST_WANTED = 32  # rows at a time
 MOST_ACTIVE = 256  # columns that a relaxation works on
 
@@ -111,13 +112,14 @@ def branch_and_bound(
         Seconds and nodes after which it ends with what it has.
     """
     deadline = time.monotonic() + time_limit
-    nodes = _new_nodes(gram.n_columns, sparsity)
+    nodes = _root(gram.n_columns, sparsity)
     best = _Best(np.zeros(sparsity, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([inf, inf]))
     wanted = np.empty(MOST_WANTED, dtype=np.int64)
     last_used = np.zeros(gram.n_columns, dtype=np.int64)
     _offer(gram, best, start, gamma)
     status = "optimal"
     while True:
+        nodes = _with_room(nodes)
         before = best.value[0]
         n_wanted = _search(
             gram.rows,
@@ -153,41 +155,45 @@ def branch_and_bound(
     return Proof(support, float(objective), float(lower), int(nodes.counts[2]), status)
 
 
-def _new_nodes(n_columns: int, sparsity: int) -> _Nodes:
+def _root(n_columns: int, sparsity: int) -> _Nodes:
+    """Room for some nodes, and the one that leaves everything open."""
     n_words = (n_columns + 63) // 64
     n_warm = min(n_columns, 4 * sparsity + 16)
-    size = 8 * (sparsity + n_words + 2 * n_warm + 6)
-    room = max(256, MOST_BYTES // size)
     nodes = _Nodes(
-        np.empty(room),
-        np.empty(room, dtype=np.int64),
-        np.empty((room, sparsity), dtype=np.int64),
-        np.empty((room, n_words), dtype=np.uint64),
-        np.empty(room, dtype=np.int64),
-        np.empty((room, n_warm), dtype=np.int64),
-        np.empty((room, n_warm)),
-        np.empty(room, dtype=np.int64),
-        np.arange(room)[::-1].copy(),
-        np.array([1, room - 1, 0, 0]),
+        np.zeros(ROOM),
+        np.zeros(ROOM, dtype=np.int64),
+        np.zeros((ROOM, sparsity), dtype=np.int64),
+        np.zeros((ROOM, n_words), dtype=np.uint64),
+        np.zeros(ROOM, dtype=np.int64),
+        np.zeros((ROOM, n_warm), dtype=np.int64),
+        np.zeros((ROOM, n_warm)),
+        np.zeros(ROOM, dtype=np.int64),
+        np.arange(ROOM),
+        np.array([1, ROOM - 1, 0, 0]),
     )
-    root = nodes.spare[room - 1]
-    nodes.heap[0] = root
-    nodes.bound[root] = 0.0
-    nodes.n_in[root] = 0
-    nodes.out[root] = 0
-    nodes.n_warm[root] = 0
+    nodes.heap[0] = nodes.spare[ROOM - 1]
     return nodes
+
+
+def _with_room(nodes: _Nodes) -> _Nodes:
+    """The same with twice the room, as long as memory allows it, if it may run out soon."""
+    room, sparsity = nodes.members.shape
+    n_bytes = sum(array.nbytes for array in nodes)
+    if nodes.counts[1] > NODES_AT_A_TIME + sparsity + 2 or n_bytes > MOST_BYTES // 2:
+        return nodes
+    larger = [np.concatenate([array, np.zeros_like(array)]) for array in nodes[:-1]]
+    larger[-1][nodes.counts[1] : nodes.counts[1] + room] = np.arange(room, 2 * room)
+    nodes.counts[1] += room
+    return _Nodes._make([*larger, nodes.counts])
 
 
 def _offer(gram: Gram, best: _Best, support: Integers, gamma: float) -> None:
     """Take a support for the best, after swaps, if it is."""
-    found = improve(gram, support, gamma)
-    size = int(found.size[-1]) if len(found.size) else 0
-    columns, coef = found.support[-1, :size], found.coef[-1, :size]
+    columns, coef = improve(gram, support, gamma)
     value = gram.half_energy - 0.5 * float(coef @ gram.target[columns])
     if value <= best.value[0] * (1 + 1e-12):
-        best.support[:size] = columns
-        best.size[0] = size
+        best.support[: len(columns)] = columns
+        best.size[0] = len(columns)
         best.value[0] = min(value, best.value[0])
 
 

@@ -1,15 +1,15 @@
 """Trees, alone or in an ensemble: the smaller ones are truncations of the one that was grown.
 
-Every node of a grown tree knows its value, so a smaller tree is read off by stopping earlier on the way
-down from the root. Where several splits are equally good, scikit-learn takes the one whose feature it
-drew first, and a tree grown by itself may have drawn another first: the promise is the truncation.
+Where several splits are equally good, scikit-learn takes the one whose feature it drew first, and a
+tree grown by itself may have drawn another first: the promise is the truncation.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import ceil, inf
-from numbers import Integral, Real
+from copy import deepcopy
+from math import ceil
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,9 +26,12 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_sample_weight
 
-from steadycv._compat import Tree, build_pruned_tree
+from steadycv.paths.common import are_labels, are_weights
+from steadycv.paths.growing import Columns, grow, seed_of
 from steadycv.paths.registry import register_path
+from steadycv.paths.truncation import CRITERIA, GrownTree, Limits, loosest, read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -39,35 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BaggingPath", "ForestPath", "TreePath"]
 
-# Those whose decrease at a split follows from the impurities of the node and its children.
-CRITERIA = ("squared_error", "absolute_error", "poisson", "gini", "entropy", "log_loss")
-EPSILON = np.finfo(np.float64).eps  # scikit-learn's allowance for rounding in that decrease
-
-
-class _Limits(NamedTuple):
-    """What ends a tree early, by scikit-learn's names."""
-
-    max_depth: int | None
-    min_samples_split: int | float
-    min_impurity_decrease: float
-    ccp_alpha: float
-
-    @property
-    def are_valid(self) -> bool:
-        """Whether scikit-learn would accept them."""
-        depth, split, *others = self
-        return (
-            (depth is None or (isinstance(depth, Integral) and depth >= 1))
-            and isinstance(split, Real)
-            and (split >= 2 if isinstance(split, Integral) else 0 < split <= 1)
-            and all(isinstance(other, Real) and 0 <= other < inf for other in others)
-        )
-
-    def for_rows(self, n_rows: int) -> _Limits:
-        """The same with the number of rows in place of a fraction, which is at most 1."""
-        split = self.min_samples_split
-        return self if split > 1 else self._replace(min_samples_split=max(2, ceil(split * n_rows)))
-
 
 class _TruncationPath(ABC):
     """What trees and ensembles of trees have in common."""
@@ -76,7 +50,7 @@ class _TruncationPath(ABC):
 
     def parameters(self, estimator: Any) -> Collection[str]:  # noqa: ARG002
         """What ends a tree early."""
-        return [self.prefix + name for name in _Limits._fields]
+        return [self.prefix + name for name in Limits._fields]
 
     def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
         """Whether data and setting are of the usual kind; the separate fit judges the rest."""
@@ -90,56 +64,47 @@ class _TruncationPath(ABC):
 
     def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
         """Grow as little as possible, and read every setting off what was grown."""
-        n_rows, n_features = len(data.rows), np.shape(data.X)[1]
-
-        def growths(
-            settings: Sequence[dict[str, Any]],
-        ) -> dict[tuple[Any, ...], list[tuple[int, _Limits]]]:
-            found: dict[tuple[Any, ...], list[tuple[int, _Limits]]] = {}
-            for i, limits in enumerate(self._limits(estimator, settings)):
-                limits = limits.for_rows(n_rows)
-                found.setdefault(self._growth(estimator, limits, n_features), []).append((i, limits))
-            return found
-
-        wanted = growths(settings)
+        limits = self._limits(estimator, settings, len(data.rows))
         # Grown as far as any candidate needs it, asked for now or not: how ties are broken depends
         # on how far a tree is grown, and must not depend on who else is asked for.
-        some_only = data.together is not None and len(data.together) > len(settings)
-        possible = growths(data.together or settings) if some_only else wanted
-        parts, rows = [], []
-        for key, members in wanted.items():
-            rows.append([i for i, _ in members])
-            parts.append(
-                self._outputs(
-                    estimator,
-                    [settings[i] for i in rows[-1]],
-                    [limits for _, limits in members],
-                    _loosest([limits for _, limits in possible[key]]),
-                    data,
-                )
+        possible = limits
+        if data.together is not None and len(data.together) > len(settings):
+            possible = self._limits(estimator, data.together, len(data.rows))
+        apart = self._apart(estimator, np.shape(data.X)[1])
+        if not apart:
+            return self._outputs(estimator, settings, limits, loosest(possible), data)
+        grown: dict[tuple[Any, ...], list[int]] = {}
+        for i, limit in enumerate(limits):
+            grown.setdefault(_some(limit, apart), []).append(i)
+        parts = [
+            self._outputs(
+                estimator,
+                [settings[i] for i in members],
+                [limits[i] for i in members],
+                loosest([limit for limit in possible if _some(limit, apart) == key]),
+                data,
             )
-        if len(parts) == 1:
-            return parts[0]
+            for key, members in grown.items()
+        ]
         outputs = np.empty((len(settings), *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for some, part in zip(rows, parts, strict=True):
-            outputs[some] = part
+        for members, part in zip(grown.values(), parts, strict=True):
+            outputs[members] = part
         return outputs
 
-    def _growth(self, estimator: Any, limits: _Limits, n_features: int) -> tuple[Any, ...]:
-        """A key: limits with the same one can be read off the same growth.
+    def _apart(self, estimator: Any, n_features: int) -> tuple[str, ...]:
+        """The limits in which trees of one growth must not differ.
 
         Trees that do not look at all features draw other ones when they are grown less far, and
         those that split their best leaf first end elsewhere. They share what is pruned afterwards.
         """
         tree = self._tree(estimator)
-        all_features = tree.max_features is None or (
-            int(tree.max_features) >= n_features
-            if isinstance(tree.max_features, Integral)
-            else tree.max_features == 1.0
-        )
-        if not all_features or tree.max_leaf_nodes is not None or self._splitter(tree) != "best":
-            return limits[:3]
-        return () if tree.criterion in CRITERIA else (limits.min_impurity_decrease,)
+        if (
+            not _looks_at_all(tree, n_features)
+            or tree.max_leaf_nodes is not None
+            or self._splitter(tree) != "best"
+        ):
+            return ("max_depth", "min_samples_split", "min_impurity_decrease")
+        return () if tree.criterion in CRITERIA else ("min_impurity_decrease",)
 
     def _tree(self, estimator: Any) -> Any:
         """What has the parameters of a tree."""
@@ -148,21 +113,25 @@ class _TruncationPath(ABC):
     def _splitter(self, tree: Any) -> str:
         return str(tree.splitter)
 
-    def _limits(self, estimator: Any, settings: Sequence[dict[str, Any]]) -> list[_Limits]:
+    def _limits(
+        self, estimator: Any, settings: Sequence[dict[str, Any]], n_rows: int | None = None
+    ) -> list[Limits]:
+        """The limits of each setting, with numbers of rows in place of fractions if it is known."""
         own = self._tree(estimator)
-        columns = (
-            [setting.get(self.prefix + name, getattr(own, name)) for setting in settings]
-            for name in _Limits._fields
-        )
-        return list(map(_Limits, *columns))
+        columns = []
+        for name in Limits._fields:
+            key, default = self.prefix + name, getattr(own, name)
+            columns.append([setting.get(key, default) for setting in settings])
+        limits = list(map(Limits, *columns))
+        return limits if n_rows is None else [limit.for_rows(n_rows) for limit in limits]
 
     @abstractmethod
     def _outputs(
         self,
         estimator: Any,
         settings: Sequence[dict[str, Any]],
-        limits: Sequence[_Limits],
-        loosest: _Limits,
+        limits: Sequence[Limits],
+        loosest: Limits,
         data: PathData,
     ) -> NDArray[Any]:
         """The outputs of settings that one growth serves."""
@@ -171,34 +140,121 @@ class _TruncationPath(ABC):
 class TreePath(_TruncationPath):
     """A tree."""
 
-    def prepare(self, estimator: Any, X: Any, y: Any) -> Any:
+    def prepare(self, estimator: Any, X: Any, y: Any) -> _Prepared | None:
         """The samples as a tree takes them, checked once for all; None if that is scikit-learn's to do.
 
         On small data its checks of every training set would take as long as all that is done here.
         """
-        if estimator.criterion == "poisson" or not (_is_plain(X) and _is_plain(y)):
+        numbers, target = _as_float32(X), np.asarray(y)
+        labels = isinstance(estimator, ClassifierMixin) and target.dtype.kind in "bOSU"
+        if numbers is None or estimator.criterion == "poisson" or not (labels or _is_finite(target)):
             return None
-        with np.errstate(over="ignore"):
-            numbers = X.astype(np.float32)
-        return numbers if np.isfinite(numbers).all() and np.isfinite(y).all() else None
+        return _Prepared(numbers, _Growth.of(estimator, numbers, target))
 
     def _outputs(
         self,
         estimator: Any,
         settings: Sequence[dict[str, Any]],  # noqa: ARG002
-        limits: Sequence[_Limits],
-        loosest: _Limits,
+        limits: Sequence[Limits],
+        loosest: Limits,
         data: PathData,
     ) -> NDArray[Any]:
-        unchecked = data.prepared is None
-        X = data.X if unchecked else data.prepared
-        X_train = data.X_train if unchecked else X[data.rows]
-        grown = clone(estimator).set_params(**loosest._asdict())
-        grown.fit(X_train, data.y_train, check_input=unchecked, **data.fit_params)
-        values = _node_values(grown)
-        if isinstance(grown, ClassifierMixin) and data.method == "predict":
-            values = grown.classes_.take(values.argmax(axis=1))
-        return _read(grown.tree_, values, grown.apply(X, check_input=unchecked), limits)
+        growth = None if data.prepared is None else data.prepared.growth
+        grown = None if growth is None else growth.tree(estimator, loosest, data)
+        tree, classes = grown or _fitted_tree(estimator, loosest, data)
+        if classes is not None and data.method == "predict":
+            tree = tree._replace(value=classes.take(tree.value.argmax(axis=1)))
+        return read(tree, limits)
+
+
+class _Prepared(NamedTuple):
+    """Checked samples, and what it takes to grow trees on them, if that is not left to scikit-learn."""
+
+    X: NDArray[np.float32]
+    growth: _Growth | None
+
+
+class _Growth(NamedTuple):
+    """What it takes to grow trees of the common kind; the target are numbers, or indices of classes."""
+
+    columns: Columns
+    target: NDArray[Any]
+    classes: NDArray[Any] | None
+    seed: int
+
+    @classmethod
+    def of(cls, tree: Any, X: NDArray[np.float32], y: NDArray[Any]) -> _Growth | None:
+        """None if trees are of another kind, or have parameters that scikit-learn would refuse."""
+        is_classifier = isinstance(tree, ClassifierMixin)
+        leaf, fraction = tree.min_samples_leaf, tree.min_weight_fraction_leaf
+        if not (
+            tree.criterion in (("gini", "entropy", "log_loss") if is_classifier else ("squared_error",))
+            and tree.splitter == "best"
+            and tree.max_leaf_nodes is None
+            and tree.monotonic_cst is None
+            and tree.random_state is not None
+            and isinstance(leaf, int | float | np.number)
+            and (leaf >= 1 if isinstance(leaf, Integral) else 0 < leaf < 1)
+            and isinstance(fraction, int | float | np.number)
+            and 0 <= fraction <= 0.5
+            and y.ndim == 1
+            and _looks_at_all(tree, X.shape[1])
+        ):
+            return None
+        seed = seed_of(deepcopy(tree.random_state))
+        if not is_classifier:
+            return cls(Columns.of(X), y.astype(np.float64), None, seed)
+        if not are_labels(y):
+            return None
+        classes, indices = np.unique(y, return_inverse=True)
+        return cls(Columns.of(X), indices, classes, seed)
+
+    def tree(
+        self, estimator: Any, limits: Limits, data: PathData
+    ) -> tuple[GrownTree, NDArray[Any] | None] | None:
+        """The tree of a training set, and its classes; None if its weights are unusual."""
+        classes, target, rows = self.classes, self.target, data.rows
+        sample_weight = data.fit_params.get("sample_weight")
+        if getattr(estimator, "class_weight", None) is not None:
+            of_class = compute_sample_weight(estimator.class_weight, data.y_train)
+            sample_weight = of_class if sample_weight is None else of_class * sample_weight
+        if sample_weight is not None and not are_weights(sample_weight):
+            return None
+        weight = np.zeros(len(target))
+        weight[rows] = 1.0 if sample_weight is None else sample_weight
+        if classes is not None:
+            known, indices = np.unique(target[rows], return_inverse=True)
+            classes, target = classes[known], np.zeros(len(target))
+            target[rows] = indices
+        leaf = estimator.min_samples_leaf
+        tree = grow(
+            self.columns,
+            target,
+            weight,
+            self.seed,
+            criterion=estimator.criterion,
+            n_classes=0 if classes is None else len(classes),
+            max_depth=limits.max_depth,
+            min_samples_split=int(limits.min_samples_split),
+            min_samples_leaf=int(leaf) if isinstance(leaf, Integral) else ceil(leaf * len(rows)),
+            min_weight_leaf=estimator.min_weight_fraction_leaf
+            * (len(rows) if sample_weight is None else np.sum(sample_weight, dtype=np.float64)),
+            min_impurity_decrease=limits.min_impurity_decrease,
+        )
+        return (tree._replace(value=tree.value[:, 0]) if classes is None else tree), classes
+
+
+def _fitted_tree(
+    estimator: Any, limits: Limits, data: PathData
+) -> tuple[GrownTree, NDArray[Any] | None]:
+    """The same from scikit-learn."""
+    unchecked = data.prepared is None
+    X = data.X if unchecked else data.prepared.X
+    X_train = data.X_train if unchecked else X[data.rows]
+    fitted = clone(estimator).set_params(**limits._asdict())
+    fitted.fit(X_train, data.y_train, check_input=unchecked, **data.fit_params)
+    leaf = fitted.apply(X, check_input=unchecked)
+    return _as_grown(fitted, leaf), getattr(fitted, "classes_", None)
 
 
 class ForestPath(_TruncationPath):
@@ -230,8 +286,8 @@ class ForestPath(_TruncationPath):
         self,
         estimator: Any,
         settings: Sequence[dict[str, Any]],
-        limits: Sequence[_Limits],
-        loosest: _Limits,
+        limits: Sequence[Limits],
+        loosest: Limits,
         data: PathData,
     ) -> NDArray[Any]:
         n_trees = np.array([_n_trees(estimator, setting) for setting in settings])
@@ -243,14 +299,14 @@ class ForestPath(_TruncationPath):
         total: Any = 0.0
         means: dict[int, NDArray[np.float64]] = {}
         for n, (tree, leaves) in enumerate(self._members(grown, data.X), start=1):
-            total = total + _read(tree.tree_, _node_values(tree), leaves, distinct)
+            total = total + read(_as_grown(tree, leaves), distinct)
             means |= {i: total[which[i]] / n for i in np.flatnonzero(n_trees == n).tolist()}
         outputs = np.array([means[i] for i in range(len(settings))])
         if isinstance(grown, ClassifierMixin) and data.method == "predict":
             outputs = grown.classes_.take(outputs.argmax(axis=-1))
         return outputs
 
-    def _with_limits(self, forest: Any, limits: _Limits) -> Any:
+    def _with_limits(self, forest: Any, limits: Limits) -> Any:
         return forest.set_params(**limits._asdict())
 
     def _members(self, forest: Any, X: Any) -> Iterator[tuple[Any, NDArray[np.intp]]]:
@@ -285,7 +341,7 @@ class BaggingPath(ForestPath):
     def _splitter(self, tree: Any) -> str:
         return str(tree.splitter)
 
-    def _with_limits(self, forest: Any, limits: _Limits) -> Any:
+    def _with_limits(self, forest: Any, limits: Limits) -> Any:
         return forest.set_params(estimator=clone(self._tree(forest)).set_params(**limits._asdict()))
 
     def _members(self, forest: Any, X: Any) -> Iterator[tuple[Any, NDArray[np.intp]]]:
@@ -298,121 +354,39 @@ def _n_trees(estimator: Any, setting: dict[str, Any]) -> Any:
     return setting.get("n_estimators", estimator.n_estimators)
 
 
-def _is_plain(data: Any) -> bool:
-    return isinstance(data, np.ndarray) and data.dtype.kind in "fiu"
+def _as_float32(X: Any) -> NDArray[np.float32] | None:
+    """The samples as trees hold them; None if scikit-learn would refuse them, or some are missing."""
+    try:
+        with np.errstate(over="ignore"):
+            numbers: NDArray[np.float32] = check_array(X, dtype=np.float32, ensure_all_finite=False)
+    except (TypeError, ValueError):
+        return None
+    return numbers if _is_finite(numbers) else None
 
 
-def _loosest(limits: Sequence[_Limits]) -> _Limits:
-    """Limits under which a tree contains all that are wanted."""
-    depths, splits, decreases, _ = zip(*limits, strict=True)
-    return _Limits(None if None in depths else max(depths), min(splits), min(decreases), 0.0)
+def _is_finite(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "fiu" and bool(np.isfinite(array).all())
 
 
-def _node_values(tree: Any) -> NDArray[Any]:
-    """What a fitted tree would say at each node: numbers, or the shares of the classes."""
-    values: NDArray[Any] = tree.tree_.value
-    if isinstance(tree, ClassifierMixin):
-        return values[:, 0]
-    return values[:, 0, 0] if tree.n_outputs_ == 1 else values[:, :, 0]
+def _looks_at_all(tree: Any, n_features: int) -> bool:
+    """Whether a tree looks at all features at every split."""
+    if isinstance(tree.max_features, Integral):
+        return int(tree.max_features) >= n_features
+    return tree.max_features is None or bool(tree.max_features == 1.0)
 
 
-def _read(
-    tree: Tree, values: NDArray[Any], leaf_of: NDArray[np.intp], limits: Sequence[_Limits]
-) -> NDArray[Any]:
-    """The values that samples get under each of the limits, of shape (n_limits, n_samples, ...).
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree, grown with the loosest of the limits.
-    values : ndarray of shape (n_nodes, ...)
-        What it says at each node.
-    leaf_of : ndarray of shape (n_samples,)
-        The leaf that each sample falls into.
-    limits : sequence of _Limits
-        Where to stop.
-    """
-    leaves = np.flatnonzero(tree.children_left == -1)
-    routes, skipped = _routes(tree, leaves)
-    depths = np.array([tree.max_depth if t.max_depth is None else t.max_depth for t in limits])
-    first = _first_stops(tree, routes, limits)
-    levels = np.minimum(first, skipped + depths[:, np.newaxis])
-    for row, limit in enumerate(limits):
-        if limit.ccp_alpha > 0:
-            pruned = _is_pruned_leaf(tree, routes, levels[row], limit.ccp_alpha)
-            levels[row] = pruned[routes].argmax(axis=1)
-    position = np.empty(tree.node_count, dtype=np.intp)
-    position[leaves] = np.arange(len(leaves))
-    at_levels = values[routes].reshape(-1, *values.shape[1:])
-    at_ends = at_levels[levels + routes.shape[1] * np.arange(len(leaves))]
-    read: NDArray[Any] = at_ends.take(position[leaf_of], axis=1)
-    return read
+def _some(limits: Limits, names: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(getattr(limits, name) for name in names)
 
 
-def _routes(tree: Tree, leaves: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The nodes on the way to each leaf, and how often its route repeats the root.
-
-    Routes have shape (n_leaves, depth + 1) and end at the leaf; shorter ones wait at the root.
-    """
-    left, right = tree.children_left, tree.children_right
-    inner = np.flatnonzero(left != -1)
-    parent = np.zeros(tree.node_count, dtype=np.intp)
-    parent[left[inner]] = inner
-    parent[right[inner]] = inner
-    routes = np.empty((len(leaves), tree.max_depth + 1), dtype=np.intp)
-    nodes = leaves
-    for level in range(tree.max_depth, -1, -1):
-        routes[:, level] = nodes
-        nodes = parent[nodes]
-    return routes, (routes == 0).sum(axis=1) - 1
-
-
-def _first_stops(tree: Tree, routes: NDArray[np.intp], limits: Sequence[_Limits]) -> NDArray[np.intp]:
-    """Where each route meets a node too small or not worth a split, of shape (n_limits, n_leaves)."""
-    keys = [(limit.min_samples_split, limit.min_impurity_decrease) for limit in limits]
-    distinct = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    least = min(decrease for _, decrease in distinct)
-    is_leaf = tree.children_left == -1
-    size = tree.n_node_samples
-    first = np.empty((len(distinct), len(routes)), dtype=np.intp)
-    for (split, decrease), i in distinct.items():
-        stops = is_leaf | (size < split)
-        if decrease > least:  # the tree was grown with the least
-            stops |= _decreases(tree) + EPSILON < decrease
-        first[i] = stops[routes].argmax(axis=1)
-    return first[[distinct[key] for key in keys]]
-
-
-def _decreases(tree: Tree) -> NDArray[np.float64]:
-    """The decrease of impurity at each split, in scikit-learn's order of operations."""
-    left, right = tree.children_left, tree.children_right  # -1 at leaves, which stop anyway
-    impurity, weight = tree.impurity, tree.weighted_n_node_samples
-    decreases: NDArray[np.float64] = (weight / weight[0]) * (
-        impurity - weight[right] / weight * impurity[right] - weight[left] / weight * impurity[left]
-    )
-    return decreases
-
-
-def _is_pruned_leaf(
-    tree: Tree, routes: NDArray[np.intp], levels: NDArray[np.intp], ccp_alpha: float
-) -> NDArray[np.bool_]:
-    """Which nodes are leaves once the tree that ends at some levels of its routes is pruned."""
-    ends = routes[np.arange(len(routes)), levels]
-    kept = np.unique(np.where(np.arange(routes.shape[1]) <= levels[:, np.newaxis], routes, 0))
-    state = tree.__getstate__()
-    nodes = state["nodes"][kept]
-    for child in ("left_child", "right_child"):
-        nodes[child] = np.where(np.isin(kept, ends), -1, np.searchsorted(kept, nodes[child]))
-    # scikit-learn's pruning renumbers the nodes but carries their values along: let these be names.
-    names = np.broadcast_to(kept[:, np.newaxis, np.newaxis], (len(kept), *state["values"].shape[1:]))
-    state |= {"nodes": nodes, "node_count": len(kept), "values": np.array(names, dtype=np.float64)}
-    shape = (tree.n_features, tree.n_classes, tree.n_outputs)
-    truncated, pruned = Tree(*shape), Tree(*shape)
-    truncated.__setstate__(state)
-    build_pruned_tree(pruned, truncated, ccp_alpha)
-    is_leaf = np.zeros(tree.node_count, dtype=bool)
-    is_leaf[pruned.value[pruned.children_left == -1, 0, 0].astype(np.intp)] = True
-    return is_leaf
+def _as_grown(fitted: Any, leaf: NDArray[np.intp]) -> GrownTree:
+    """A tree that scikit-learn fitted; its values are numbers, or the shares of the classes."""
+    value = fitted.tree_.value
+    if isinstance(fitted, ClassifierMixin):
+        value = value[:, 0]
+    else:
+        value = value[:, 0, 0] if fitted.n_outputs_ == 1 else value[:, :, 0]
+    return GrownTree.of(fitted.tree_, value, leaf)
 
 
 register_path(DecisionTreeRegressor, TreePath())

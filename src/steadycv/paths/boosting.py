@@ -225,7 +225,7 @@ class LightGBMPath(_RoundsPath):
         if not hasattr(X, "iloc"):
             X = check_array(X, accept_sparse=True, ensure_all_finite=False)
         if is_classifier(model):
-            # LightGBM would number the classes itself, but 4.7 does not do so in what it evaluates.
+            # LightGBM would number the classes itself, but 4.7 does not in what it evaluates.
             classes, y_train = np.unique(y_train, return_inverse=True)
             if isinstance(model.class_weight, dict):
                 weight = model.class_weight

@@ -73,11 +73,15 @@ def test_regression(model, weighted):
     check_path(model(), rounds_of(model()), X, y, sample_weight=weight, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("model", REGRESSORS.values(), ids=REGRESSORS)
+@pytest.mark.parametrize(
+    "model",
+    [*REGRESSORS.values(), *CLASSIFIERS.values()],
+    ids=[*REGRESSORS, *(f"classes, {name}" for name in CLASSIFIERS)],
+)
 def test_few_samples_with_ties_and_idle_columns(model):
     X = RNG.integers(0, 3, (40, 60)).astype(float)
     X[:, 1], X[:, 2] = X[:, 0], 1.0
-    y = RNG.integers(1, 4, 40).astype(float)
+    y = np.arange(40) % 3 + RNG.integers(0, 2, 40) - np.arange(40) % 3 // 2
     check_path(model(), rounds_of(model()), X, y, rtol=0, atol=0)
 
 

@@ -277,6 +277,27 @@ def test_the_first_trees_of_a_forest(max_features):
     check_path(forest, {"n_estimators": [1, 4, 9], "max_depth": [2]}, X, y)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "p"), [(80, 6), (20, 40)])
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestRegressor,
+        RandomForestClassifier,
+        ExtraTreesRegressor,
+        ExtraTreesClassifier,
+        BaggingRegressor,
+        BaggingClassifier,
+    ],
+)
+def test_the_first_trees_on_data_with_ties(ensemble, n, p, weighted):
+    X, numbers, labels = tied(n, p)
+    y = labels if "Classifier" in ensemble.__name__ else numbers
+    sample_weight = weights(n) if weighted else None
+    grid = {"n_estimators": [1, 4, 9]}
+    check_path(ensemble(random_state=0), grid, X, y, sample_weight=sample_weight, rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
 def test_classification_forest(forest, method):

@@ -5,7 +5,7 @@ import pytest
 from enumeration import centred, objectives, optimum, problem
 
 from steadycv import SparseRidge
-from steadycv.sparse import exact
+from steadycv.sparse import nodes
 from steadycv.sparse.exact import branch_and_bound
 from steadycv.sparse.gram import Gram, one_block
 
@@ -70,8 +70,8 @@ def test_a_limit_gives_a_true_gap():
 def test_without_memory_it_goes_into_depth(monkeypatch):
     X, y = gaussian(30, 25, 3)
     best = search(X, y, 6, 1.0)
-    monkeypatch.setattr(exact, "MOST_BYTES", 0)
-    monkeypatch.setattr(exact, "ROOM", 16)
+    monkeypatch.setattr(nodes, "MOST_BYTES", 0)
+    monkeypatch.setattr(nodes, "ROOM", 16)
     narrow = search(X, y, 6, 1.0)
     assert narrow.status == best.status == "optimal"
     assert narrow.support.tolist() == best.support.tolist()

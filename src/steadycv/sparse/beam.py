@@ -77,6 +77,9 @@ def beam_search(gram: Gram, sparsity: int, gamma: float, *, width: int, swaps: b
 
 def improve(gram: Gram, support: Integers, gamma: float, *, swaps: bool = True) -> Solutions:
     """A support with its coefficients, after all swaps that help; in the last row of the solutions."""
+    if len(support) == 0:
+        empty = np.zeros((1, 0))
+        return Solutions(empty.astype(np.int64), empty, np.zeros(1, dtype=np.int64), 0)
     gram.trim()
     gram.fetch(support)
     return _run(gram, support, len(support), gamma, 1, swaps=swaps)

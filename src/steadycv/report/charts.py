@@ -160,8 +160,10 @@ def _heat_map(data: GridErrors, name: str) -> Element:
     low, top = float(np.nanmin(data.error)), upper_limit(data.error[np.isfinite(data.error)])
     levels = _levels(data.error, low, top)
     for level in range(-1, LEVELS):
+        # A cell is filled, or crossed out where nothing is known.
         cells = "".join(
             f"M{x[i]:g} {y[j]:g}H{x[i + 1]:g}V{y[j + 1]:g}H{x[i]:g}z"
+            + (f"L{x[i + 1]:g} {y[j + 1]:g}" if level < 0 else "")
             for i, j in np.argwhere(levels == level).tolist()
         )
         if cells:

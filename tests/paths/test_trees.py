@@ -250,7 +250,6 @@ def test_unusual_weights_are_left_to_scikit_learn(sample_weight):
         (RandomForestRegressor(bootstrap=False, random_state=np.random.RandomState(3)), load_diabetes),
         (RandomForestClassifier(max_features=None, min_samples_leaf=2, random_state=3), load_iris),
     ],
-    ids=str,
 )
 def test_common_trees_are_grown_without_scikit_learn(monkeypatch, estimator, data):
     X, y = data(return_X_y=True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Solutions", "beam_search", "improve"]
 
-AT_LEAST = 24  # columns whose products are asked for at once
+AT_LEAST = 16  # columns whose products are asked for at once
 TIE = 1e-9  # gains that differ relatively by less are equal: the first wins
 FLOOR = 1e-13  # what is left of a column, over its square, that rounding cannot be told from
 

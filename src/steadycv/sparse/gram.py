@@ -64,15 +64,17 @@ class Block:
         self._X, self._weight = X, weight
         ones = np.ones(len(y)) if weight is None else weight
         weighted = y if weight is None else weight * y
-        self.weight = float(ones.sum())
+        self.weight = float(len(y) if weight is None else weight.sum())
         self.y_sum = float(weighted.sum())
         self.y_squares = float(weighted @ y)
         self.sum = ones @ X
         self.target = weighted @ X
         if issparse(X):
             self.squares = ones @ X.multiply(X)
+        elif weight is None:
+            self.squares = np.einsum("ij,ij->j", X, X)
         else:
-            self.squares = np.einsum("i,ij,ij->j", ones, X, X)
+            self.squares = np.einsum("i,ij,ij->j", weight, X, X)
         largest = max(float(self.squares.max()), self.y_squares)
         if not largest < LARGEST:
             raise ValueError(
@@ -122,10 +124,10 @@ def one_block(
 ) -> list[Block]:
     """All rows in a block. With `centre`, training sets are to be centred."""
     with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused
-        y_origin = (
-            (float(y.mean()) if weight is None else float(weight @ y / weight.sum())) if centre else 0.0
-        )
-        y = y - y_origin
+        y_origin = 0.0
+        if centre:
+            y_origin = float(y.sum() / len(y) if weight is None else weight @ y / weight.sum())
+            y = y - y_origin
         block = Block(X, y, weight)
     origin = np.zeros(X.shape[1])
     if centre:

@@ -75,6 +75,40 @@ def test_few_samples_with_ties_and_idle_columns(model):
     check_path(model(), rounds_of(model()), X, y, rtol=0, atol=0)
 
 
+XGBOOST_TREES = {
+    "n_estimators": [4, 2],
+    "max_depth": [5, 1],
+    "subsample": [0.5, np.float64(1.0)],
+    "learning_rate": [0.3],
+    "reg_lambda": [1, 0.1],
+    "colsample_bylevel": [0.5],
+}
+
+
+@pytest.mark.parametrize("kind", ["array", "holes", "frame"])
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"max_bin": 7, "base_score": 100.0}, {"tree_method": "exact"}],
+    ids=["default", "other bins", "exact"],
+)
+def test_xgboost_with_other_trees_on_the_same_columns(kind, params):
+    X, y = load_diabetes(return_X_y=True, as_frame=kind == "frame")
+    if kind == "holes":
+        X[::3, 2] = np.nan
+    weight = RNG.uniform(0.1, 2, len(y))
+    model = xgboost("Regressor", **params)
+    check_path(model, XGBOOST_TREES, X, y, sample_weight=weight, rtol=0, atol=0)
+
+
+def test_xgboost_that_bins_columns_again_and_again_shares_rounds_only():
+    X, y = load_diabetes(return_X_y=True)
+    model = xgboost("Regressor", tree_method="approx", n_estimators=3)
+    search = StabilitySearchCV(model, {"max_depth": [1, 2]}, cv=3)
+    assert search.fit(X, y).n_fits_ == 2 * 7
+    search.set_params(estimator__tree_method="hist")
+    assert search.fit(X, y).n_fits_ == 7
+
+
 @pytest.mark.parametrize("model", CLASSIFIERS.values(), ids=CLASSIFIERS)
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
 @pytest.mark.parametrize("n_classes", [2, 3])

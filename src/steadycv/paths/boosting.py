@@ -7,6 +7,7 @@ the training early. The random numbers are drawn round by round, too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -98,7 +99,57 @@ class HistGradientBoostingPath(GradientBoostingPath):
 
 
 class XGBoostPath(_RoundsPath):
-    """Rounds of XGBoost's trees."""
+    """Rounds of XGBoost's trees. Regressors that grow other trees share the prepared columns as well."""
+
+    # How trees are grown; none of these changes how the columns are sorted or binned before.
+    _GROWTH = (
+        "max_depth",
+        "max_leaves",
+        "min_child_weight",
+        "gamma",
+        "learning_rate",
+        "subsample",
+        "colsample_bytree",
+        "colsample_bylevel",
+        "colsample_bynode",
+        "reg_alpha",
+        "reg_lambda",
+    )
+
+    def parameters(self, estimator: Any) -> tuple[str, ...]:
+        """The number of rounds and, where the columns can be prepared before, how trees are grown."""
+        return (self.parameter, *(self._GROWTH if self._prepares_columns(estimator) else ()))
+
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+        """Outputs after each number of rounds, with each kind of trees."""
+        alike: dict[Any, list[int]] = {}
+        for i, setting in enumerate(settings):
+            growth = tuple((name, value) for name, value in setting.items() if name != self.parameter)
+            alike.setdefault(growth, []).append(i)
+        shared = self._prepares_columns(estimator) and isinstance(data.X, np.ndarray)
+        boosted = _Boosted(estimator, data) if shared else None
+        found: dict[int, NDArray[Any]] = {}
+        for growth, keys in alike.items():
+            some = [settings[i] for i in keys]
+            if boosted is None:
+                outputs = super().outputs(clone(estimator).set_params(**dict(growth)), some, data)
+            else:
+                rounds = [int(s.get(self.parameter, estimator.n_estimators)) for s in some]
+                outputs = boosted.outputs(dict(growth), rounds)
+            found.update(zip(keys, outputs, strict=True))
+        return np.stack([found[i] for i in range(len(settings))])
+
+    def _prepares_columns(self, estimator: Any) -> bool:
+        return (
+            type(estimator).__name__ == "XGBRegressor"
+            and estimator.tree_method in (None, "auto", "hist", "exact")
+            and estimator.device in (None, "cpu")
+            and isinstance(estimator.objective, str)
+            and estimator.eval_metric is None
+            and not estimator.enable_categorical
+            and getattr(estimator, "feature_weights", None) is None
+            and estimator.feature_types is None
+        )
 
     def _runs_all(self, estimator: Any, X: Any) -> bool:  # noqa: ARG002
         # A "dart" round changes the weights of the rounds before it; "gblinear" has one model only.
@@ -113,6 +164,31 @@ class XGBoostPath(_RoundsPath):
     ) -> Iterator[tuple[int, NDArray[Any]]]:
         predict = getattr(fitted, data.method)
         return ((n, predict(data.X, iteration_range=(0, n))) for n in rounds)
+
+
+class _Boosted:
+    """XGBoost on one training set whose columns are prepared once, as its regressor prepares them."""
+
+    def __init__(self, estimator: Any, data: PathData) -> None:
+        xgboost = import_module("xgboost")
+        how = {"missing": estimator.missing, "nthread": estimator.n_jobs}
+        samples = (data.X_train, data.y_train)
+        weight = data.fit_params.get("sample_weight")
+        if estimator.tree_method == "exact":
+            self._train = xgboost.DMatrix(*samples, weight=weight, **how)
+        else:
+            bins = estimator.max_bin
+            self._train = xgboost.QuantileDMatrix(*samples, weight=weight, max_bin=bins, **how)
+        self._everywhere = xgboost.DMatrix(data.X, **how)
+        self._params = estimator.get_xgb_params()
+        self._booster = xgboost.Booster
+
+    def outputs(self, growth: dict[str, Any], rounds: list[int]) -> list[NDArray[Any]]:
+        """Predictions after each number of rounds."""
+        booster = self._booster(self._params | growth, [self._train])
+        for number in range(max(rounds)):
+            booster.update(self._train, number)
+        return [booster.predict(self._everywhere, iteration_range=(0, n)) for n in rounds]
 
 
 class LightGBMPath(_RoundsPath):

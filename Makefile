@@ -29,6 +29,7 @@ tests-oldest: $(OLDEST)/installed
 bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/search.py
 	$(VENV)/bin/python benchmarks/paths.py
+	$(VENV)/bin/python benchmarks/sparse.py
 	$(VENV)/bin/python benchmarks/plot_growth.py
 
 clean:

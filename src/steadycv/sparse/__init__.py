@@ -1,8 +1,17 @@
 """Sparse ridge regression: at most so many columns, fast or with proof of optimality."""
 
+from steadycv.sparse.concave import MCPRegression, SCADRegression, alpha_grid
 from steadycv.sparse.cv import SparseRidgeCV
 from steadycv.sparse.estimator import SparseRidge
 from steadycv.sparse.path import SparseRidgePath, sparse_ridge_path
 from steadycv.sparse.search_path import SparseRidgeSearchPath  # noqa: F401 - imported to be registered
 
-__all__ = ["SparseRidge", "SparseRidgeCV", "SparseRidgePath", "sparse_ridge_path"]
+__all__ = [
+    "MCPRegression",
+    "SCADRegression",
+    "SparseRidge",
+    "SparseRidgeCV",
+    "SparseRidgePath",
+    "alpha_grid",
+    "sparse_ridge_path",
+]

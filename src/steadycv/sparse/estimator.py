@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from steadycv._compat import check_sample_weight
-from steadycv.sparse.gram import Blocks, Gram
+from steadycv.sparse.gram import Gram, one_block
 from steadycv.sparse.solvers import SOLVERS, Options, Training, solve
 
 if TYPE_CHECKING:
@@ -195,8 +195,9 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             if not weight.any():
                 raise ValueError("sample_weight is zero for all samples; at least one must count.")
-        blocks = Blocks(X, y, weight, centre=bool(self.fit_intercept))
-        return Training(X, y, weight, Gram(blocks, [0], standardize=bool(self.standardize)))
+        centre, standardize = bool(self.fit_intercept), bool(self.standardize)
+        blocks = one_block(X, y, weight, centre=centre)
+        return Training(X, y, weight, Gram(blocks, centre=centre, standardize=standardize))
 
     def _options(self) -> Options:
         """How to solve, checked."""

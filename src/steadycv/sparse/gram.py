@@ -6,7 +6,6 @@ of the Gram matrix are held than columns have been asked for.
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,113 +16,129 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Blocks", "Gram"]
+__all__ = ["Block", "Gram", "blocks_of_folds", "one_block"]
 
 FAR = 1e6  # a column's squares over its variance, beyond which centring sums loses too many digits
 ALL_AT_ONCE = 64  # so few columns are not worth asking for one by one
 ROOM = 256  # rows, to begin with; what is not used takes no memory
-MOST_HELD = 2**24  # numbers: 128 MB
+MOST_KEPT = 2**22  # numbers in a block: 32 MB
 
 
-class Blocks:
-    """Blocks of rows, with the products that have been asked for so far.
+class Block:
+    """Some rows of the data, and sums over them.
 
     Parameters
     ----------
     X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The data.
+        The rows, less the origin.
     y : ndarray of shape (n_samples,)
-        The target.
-    weight : ndarray of shape (n_samples,), optional
-        The weights of the samples.
-    labels : ndarray of shape (n_samples,), optional
-        The block of each sample, counted from 0; without, all are in one.
-    centre : bool, default=True
-        Whether the columns and the target of a training set are to be centred.
+        Their target, less its origin.
+    weight : ndarray of shape (n_samples,) or None
+        Their weights.
+    keep : bool, default=False
+        Whether products that were asked for are kept, to be asked for again.
 
     Attributes
     ----------
-    weight, y_sum, y_squares : ndarray of shape (n_blocks,)
-        Sums of the weights, of the target and of its squares in each block.
-    sum, squares, target : ndarray of shape (n_blocks, n_features)
-        Sums of each column, of its squares, and of its products with the target.
-    centre : bool
-        As given.
     origin, y_origin : ndarray of shape (n_features,), float
-        What was subtracted from the columns and the target before: sums are centred afterwards, which
-        is exact enough only near zero.
+        What was subtracted: sums are centred afterwards, which is exact enough only near zero.
     magnitude : ndarray of shape (n_features,)
-        The squares of the columns before that.
+        The squares of all rows' columns before that.
+    weight, y_sum, y_squares : float
+        Sums of the weights, of the target and of its squares.
+    sum, squares, target : ndarray of shape (n_features,)
+        Sums of each column, of its squares, and of its products with the target.
     """
+
+    origin: NDArray[np.float64]
+    y_origin: float
+    magnitude: NDArray[np.float64]
 
     def __init__(
         self,
         X: Any,
         y: NDArray[np.float64],
-        weight: NDArray[np.float64] | None = None,
-        labels: NDArray[np.intp] | None = None,
+        weight: NDArray[np.float64] | None,
         *,
-        centre: bool = True,
+        keep: bool = False,
     ) -> None:
-        self.n_columns = int(X.shape[1])
-        self.centre = centre
-        weight = np.ones(len(y)) if weight is None else weight
-        total = weight.sum()
-        self.y_origin = float(weight @ y) / total if centre else 0.0
-        y = y - self.y_origin
-        parts: list[Any] = [slice(None)]
-        if labels is not None:
-            parts = [np.flatnonzero(labels == block) for block in range(int(labels.max()) + 1)]
-        self._X = [X[part] for part in parts]
-        self._weight = [weight[part] for part in parts]
-        weighted = [w * y[part] for w, part in zip(self._weight, parts, strict=True)]
-        self.weight = np.array([w.sum() for w in self._weight])
-        self.y_sum = np.array([wy.sum() for wy in weighted])
-        self.y_squares = np.array([wy @ y[part] for wy, part in zip(weighted, parts, strict=True)])
-        self._sum_columns()
-        self.origin = np.zeros(self.n_columns)
-        self.magnitude = _total(self.squares)
-        mean = _total(self.sum) / total
-        variance = self.magnitude - total * mean * mean
-        if centre and (self.magnitude > FAR * variance).any() and not issparse(X):
-            self.origin = mean
-            self._X = [Xb - mean for Xb in self._X]
-            self._sum_columns()
-        self.target = np.array([wy @ Xb for wy, Xb in zip(weighted, self._X, strict=True)])
-        self._lock = Lock()
-        # By column, of shape (n_blocks, n_columns).
-        self._held: dict[int, NDArray[np.float64]] = {}
+        self._X, self._weight = X, weight
+        ones = np.ones(len(y)) if weight is None else weight
+        weighted = y if weight is None else weight * y
+        self.weight = float(ones.sum())
+        self.y_sum = float(weighted.sum())
+        self.y_squares = float(weighted @ y)
+        self.sum = ones @ X
+        self.target = weighted @ X
+        if issparse(X):
+            self.squares = ones @ X.multiply(X)
+        else:
+            self.squares = np.einsum("i,ij,ij->j", ones, X, X)
+        self._kept: dict[int, NDArray[np.float64]] | None = {} if keep else None
 
-    def products(self, columns: NDArray[np.int64], members: list[int]) -> Any:
-        """Products of some columns with all, over some blocks: of shape (n_wanted, n_columns)."""
-        if len(self._X) == 1:
-            return _products(self._X[0], self._weight[0], columns)
-        chosen = np.zeros(len(self._X))
-        chosen[members] = 1.0
-        with self._lock:
-            new = [column for column in columns.tolist() if column not in self._held]
-            if (len(self._held) + len(new)) * len(self._X) * self.n_columns > MOST_HELD:
-                self._held.clear()
-                new = columns.tolist()
-            if new:
-                blocks = zip(self._X, self._weight, strict=True)
-                products = np.stack([_products(Xb, w, np.array(new)) for Xb, w in blocks], axis=1)
-                self._held.update(zip(new, products, strict=True))
-            return np.array([chosen @ self._held[column] for column in columns.tolist()])
+    def products(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Products of some columns with all, of shape (n_wanted, n_columns)."""
+        if self._kept is None:
+            return self._compute(columns)
+        wanted = columns.tolist()
+        found = {column: self._kept.get(column) for column in wanted}
+        missing = [column for column, row in found.items() if row is None]
+        if missing:
+            new = dict(zip(missing, self._compute(np.array(missing)), strict=True))
+            if (len(self._kept) + len(new)) * len(self.sum) > MOST_KEPT:
+                self._kept = {}
+            self._kept.update(new)
+            found.update(new)
+        return np.array([found[column] for column in wanted])
 
-    def _sum_columns(self) -> None:
-        blocks = list(zip(self._weight, self._X, strict=True))
-        self.sum = np.array([w @ Xb for w, Xb in blocks])
-        self.squares = np.array([_squares(Xb, w) for w, Xb in blocks])
+    def _compute(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        some = self._X[:, columns].T
+        if issparse(some):
+            some = some.tocsr() if self._weight is None else some.multiply(self._weight).tocsr()
+            dense: NDArray[np.float64] = (some @ self._X).toarray()
+            return dense
+        products: NDArray[np.float64] = (some if self._weight is None else some * self._weight) @ self._X
+        return products
 
     def __getstate__(self) -> dict[str, Any]:
         # What was asked for is not sent along: to ask again is cheaper.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_held")}
+        return self.__dict__ | {"_kept": None if self._kept is None else {}}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = Lock()
-        self._held = {}
+
+def one_block(
+    X: Any, y: NDArray[np.float64], weight: NDArray[np.float64] | None = None, *, centre: bool
+) -> list[Block]:
+    """All rows in a block. With `centre`, training sets are to be centred."""
+    y_origin = (
+        (float(y.mean()) if weight is None else float(weight @ y / weight.sum())) if centre else 0.0
+    )
+    y = y - y_origin
+    block = Block(X, y, weight)
+    origin, magnitude = np.zeros(X.shape[1]), block.squares
+    if centre and not issparse(X):
+        mean = block.sum / block.weight
+        if (magnitude > FAR * (magnitude - block.sum * mean)).any():
+            origin = mean
+            block = Block(X - mean, y, weight)
+    block.origin, block.y_origin, block.magnitude = origin, y_origin, magnitude
+    return [block]
+
+
+def blocks_of_folds(
+    X: Any, y: NDArray[np.float64], folds: NDArray[np.intp], *, centre: bool
+) -> list[Block]:
+    """The rows of each fold in a block. With `centre`, training sets are to be centred."""
+    y_origin = float(y.mean()) if centre else 0.0
+    shift = centre and not issparse(X)
+    origin = X.mean(axis=0) if shift else np.zeros(X.shape[1])
+    blocks = []
+    for fold in range(int(folds.max()) + 1):
+        rows = np.flatnonzero(folds == fold)
+        blocks.append(Block(X[rows] - origin if shift else X[rows], y[rows] - y_origin, None, keep=True))
+    magnitude = np.sum([block.squares for block in blocks], axis=0) + len(y) * origin**2
+    for block in blocks:
+        block.origin, block.y_origin, block.magnitude = origin, y_origin, magnitude
+    return blocks
 
 
 class Gram:
@@ -131,12 +146,10 @@ class Gram:
 
     Parameters
     ----------
-    blocks : Blocks
-        The data.
-    members : sequence of int
+    blocks : sequence of Block
         The blocks that make up the training set.
-    standardize : bool
-        Whether columns are scaled to variance 1.
+    centre, standardize : bool
+        Whether columns and target are centred, and columns scaled to variance 1.
 
     Attributes
     ----------
@@ -156,33 +169,44 @@ class Gram:
         The target is y - y_mean.
     """
 
-    def __init__(self, blocks: Blocks, members: Sequence[int], *, standardize: bool) -> None:
-        self._blocks, self._members = blocks, list(members)
-        self._standardize = standardize
-        self.n_columns = blocks.n_columns
-        weight = float(_total(blocks.weight, self._members))
-        y_sum = float(_total(blocks.y_sum, self._members))
-        y_squares = float(_total(blocks.y_squares, self._members))
-        self._sum = _total(blocks.sum, self._members)
-        squares = _total(blocks.squares, self._members)
-        target = _total(blocks.target, self._members)
-        # The products of centred columns are sum xz - mean(x) sum z.
-        self._offset = self._sum / weight if blocks.centre else np.zeros(self.n_columns)
-        y_offset = y_sum / weight if blocks.centre else 0.0
-        self.diagonal = squares - self._offset * self._sum
-        self.target = target - self._offset * y_sum
-        self.half_energy = 0.5 * max(0.0, y_squares - y_offset * y_sum)
-        varies = self.diagonal > 1e-12 * squares + 1e-26 * blocks.magnitude
+    def __init__(self, blocks: Sequence[Block], *, centre: bool, standardize: bool) -> None:
+        self._blocks = blocks
+        self._centre, self._standardize = centre, standardize
+        first, *others = blocks
+        self.n_columns = len(first.sum)
+        weight, y_sum, y_squares = first.weight, first.y_sum, first.y_squares
+        total, squares, self.target = first.sum, first.squares, first.target
+        for block in others:
+            weight += block.weight
+            y_sum += block.y_sum
+            y_squares += block.y_squares
+            total, squares, self.target = (
+                total + block.sum,
+                squares + block.squares,
+                self.target + block.target,
+            )
+        self.mean, self.y_mean = first.origin, first.y_origin
+        self.diagonal = squares
+        mean = total / weight
+        if centre:
+            # The products of centred columns are sum xz - mean(x) sum z.
+            self.diagonal = squares - mean * total
+            self.target = self.target - mean * y_sum
+            self.mean = self.mean + mean
+            self.y_mean += y_sum / weight
+            y_squares -= y_sum * y_sum / weight
+        self.half_energy = 0.5 * max(0.0, y_squares)
+        self._offset, self._total = mean, total
+        varies = self.diagonal > 1e-12 * squares + 1e-26 * first.magnitude
         self.varies = varies.astype(np.float64)
         self.scale = np.ones(self.n_columns)
         if standardize:
-            variance = squares / weight - (self._sum / weight) ** 2
+            variance = squares / weight - mean * mean
             self.scale = np.sqrt(np.where(varies & (variance > 0), variance, 1.0))
-        factor = self.varies / self.scale
-        self.diagonal *= factor * factor
-        self.target *= factor
-        self.mean = blocks.origin + self._offset
-        self.y_mean = blocks.y_origin + y_offset
+        if standardize or not varies.all():
+            factor = self.varies / self.scale
+            self.diagonal = factor * factor * self.diagonal
+            self.target = factor * self.target
         self.slot = np.full(self.n_columns, -1, dtype=np.int64)
         self.rows = np.empty((min(self.n_columns, ROOM), self.n_columns))
         self._n_held = 0
@@ -194,9 +218,11 @@ class Gram:
         new = columns[self.slot[columns] < 0]
         if len(new) == 0:
             return
-        products = self._blocks.products(new, self._members)
-        if self._blocks.centre:
-            products -= self._offset[new, np.newaxis] * self._sum
+        products = self._blocks[0].products(new)
+        for block in self._blocks[1:]:
+            products += block.products(new)
+        if self._centre:
+            products -= self._offset[new, np.newaxis] * self._total
         if self._standardize:
             products /= self.scale[new, np.newaxis] * self.scale
         end = self._n_held + len(new)
@@ -205,20 +231,3 @@ class Gram:
         self.rows[self._n_held : end] = products
         self.slot[new] = np.arange(self._n_held, end)
         self._n_held = end
-
-
-def _total(sums: NDArray[np.float64], members: list[int] | None = None) -> Any:
-    """The sum over some blocks or all."""
-    if len(sums) == 1:
-        return sums[0]
-    return sums.sum(axis=0) if members is None else sums[members].sum(axis=0)
-
-
-def _products(X: Any, weight: NDArray[np.float64], columns: NDArray[np.int64]) -> Any:
-    some = X[:, columns].T
-    products = some.multiply(weight).tocsr() @ X if issparse(X) else (some * weight) @ X
-    return products.toarray() if issparse(products) else products
-
-
-def _squares(X: Any, weight: NDArray[np.float64]) -> Any:
-    return weight @ X.multiply(X) if issparse(X) else np.einsum("i,ij,ij->j", weight, X, X)

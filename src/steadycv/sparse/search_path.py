@@ -9,7 +9,7 @@ from sklearn.utils import check_X_y
 
 from steadycv.paths.registry import register_path
 from steadycv.sparse.estimator import SparseRidge, is_count, is_gamma
-from steadycv.sparse.gram import Blocks, Gram
+from steadycv.sparse.gram import Gram, blocks_of_folds
 from steadycv.sparse.path import coefficients
 from steadycv.sparse.solvers import Training, solve
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.paths.protocol import PathData
+    from steadycv.sparse.gram import Block
 
 __all__ = ["SparseRidgeSearchPath"]
 
@@ -54,8 +55,9 @@ class SparseRidgeSearchPath:
         weight = data.fit_params.get("sample_weight")
         if weight is None and data.folds is not None:
             blocks = data.prepared.blocks(data.folds)
-            members = np.unique(data.folds[data.rows]).tolist()
-            gram = Gram(blocks, members, standardize=bool(estimator.standardize))
+            members = [blocks[fold] for fold in np.unique(data.folds[data.rows])]
+            centre, standardize = bool(estimator.fit_intercept), bool(estimator.standardize)
+            gram = Gram(members, centre=centre, standardize=standardize)
             training = Training(X[data.rows], y[data.rows], None, gram)
         else:
             training = estimator._training(X[data.rows], y[data.rows], weight)
@@ -74,13 +76,13 @@ class _Prepared:
     def __init__(self, X: Any, y: NDArray[np.float64], *, centre: bool) -> None:
         self.X, self.y = X, y
         self._centre = centre
-        self._last: tuple[bytes, Blocks] | None = None
+        self._last: tuple[bytes, list[Block]] | None = None
 
-    def blocks(self, folds: NDArray[np.intp]) -> Blocks:
+    def blocks(self, folds: NDArray[np.intp]) -> list[Block]:
         key = folds.tobytes()
         last = self._last
         if last is None or last[0] != key:
-            last = self._last = (key, Blocks(self.X, self.y, None, folds, centre=self._centre))
+            last = self._last = (key, blocks_of_folds(self.X, self.y, folds, centre=self._centre))
         return last[1]
 
 

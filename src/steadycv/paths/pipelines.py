@@ -253,7 +253,7 @@ def _rows_among_all(estimator: Any, data: PathData) -> PathData | None:
             return None
         X = np.concatenate([data.X_train, data.X])
     y = np.concatenate([data.y_train, data.y])
-    return replace(data, X=X, y=y, rows=np.arange(len(data.rows)))
+    return replace(data, X=X, y=y, rows=np.arange(len(data.rows)), folds=None)
 
 
 class _Kept(Protocol):

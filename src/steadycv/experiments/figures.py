@@ -178,5 +178,5 @@ def _standardised(samples: Samples) -> Samples:
 
 
 def _digits(value: float) -> float:
-    """Six digits are enough for a picture, and keep the file small."""
-    return float(f"{value:.6g}")
+    """Five digits are enough for a picture, and keep the file small."""
+    return float(f"{value:.5g}")

@@ -35,6 +35,7 @@ __all__ = ["Solutions", "beam_search", "improve"]
 
 AT_LEAST = 24  # columns whose products are asked for at once
 TIE = 1e-9  # gains that differ relatively by less are equal: the first wins
+FLOOR = 1e-13  # what is left of a column, over its square, that rounding cannot be told from
 
 
 class Solutions(NamedTuple):
@@ -69,12 +70,14 @@ def beam_search(gram: Gram, sparsity: int, gamma: float, *, width: int, swaps: b
     swaps : bool
         Whether the best one is improved by swaps.
     """
+    gram.trim()
     gram.fetch(_likely(gram, gamma, max(2 * sparsity, AT_LEAST)))
     return _run(gram, np.empty(0, dtype=np.int64), sparsity, gamma, width, swaps=swaps)
 
 
 def improve(gram: Gram, support: Integers, gamma: float, *, swaps: bool = True) -> Solutions:
     """A support with its coefficients, after all swaps that help; in the last row of the solutions."""
+    gram.trim()
     gram.fetch(support)
     return _run(gram, support, len(support), gamma, 1, swaps=swaps)
 
@@ -106,12 +109,19 @@ class _State(NamedTuple):
 class _Pass(NamedTuple):
     """Where a pass stands: `at` is the sparsity reached, the states held, their half, and all moves.
 
-    `fall[half, state]` is how far the objective has come down.
+    `fall[half, state]` is how far the objective has come down, `best[k]` how far in the solution for
+    k + 1. `factor` is the Cholesky factor of the products of the columns in `order`, of which there are
+    `at[4]`, and `forward` the target solved by it.
     """
 
     at: Integers
     fall: Floats
     wanted: Integers
+    best: Floats
+    order: Integers
+    factor: Floats
+    forward: Floats
+    solution: Floats
 
 
 def _run(
@@ -130,7 +140,16 @@ def _run(
     states.slope[0, 0] = gram.target
     states.spread[0, 0] = gram.diagonal
     states.free[0, 0] = gram.varies
-    stand = _Pass(np.array([0, 1, 0, 0]), np.zeros(shape), np.empty(width, dtype=np.int64))
+    stand = _Pass(
+        np.array([0, 1, 0, 0, 0]),
+        np.zeros(shape),
+        np.empty(width, dtype=np.int64),
+        np.zeros(sparsity),
+        np.empty(sparsity, dtype=np.int64),
+        np.empty((sparsity, sparsity)),
+        np.empty(sparsity),
+        np.empty(sparsity),
+    )
     found = Solutions(
         np.zeros((sparsity, sparsity), dtype=np.int64),
         np.zeros((sparsity, sparsity)),
@@ -143,6 +162,7 @@ def _run(
         gram.rows,
         gram.slot,
         gram.target,
+        gram.diagonal,
         gram.half_energy,
         ridge,
         support,
@@ -162,6 +182,7 @@ def _advance(
     rows: Floats,
     slot: Integers,
     target: Floats,
+    diagonal: Floats,
     half_energy: float,
     ridge: float,
     given: Integers,
@@ -173,33 +194,46 @@ def _advance(
     found_size: Integers,
 ) -> int:
     """Go on until done (returns 0) or until rows are missing (returns how many, in `wanted`)."""
-    at, fall, wanted = stand
+    at, fall, wanted, best = stand.at, stand.fall, stand.wanted, stand.best
     width, sparsity = states.support.shape[1:]
     value = np.empty(len(target))
-    parent = np.empty(width * width, dtype=np.int64)
-    child = np.empty(width * width, dtype=np.int64)
-    child_fall = np.empty(width * width)
+    most = width * min(width, len(target))
+    parent = np.empty(most, dtype=np.int64)
+    child = np.empty(most, dtype=np.int64)
+    child_fall = np.empty(most)
+    trial = np.empty(sparsity, dtype=np.int64)
     while True:
         k, n_states, half = at[0], at[1], at[2]
-        best = _pick(states, half, 0)
+        top = _pick(states, half, 0)
         if k < len(given):
-            fall[half, 0] += _add(rows, slot, ridge, given[k], k, best.partial, best)
+            fall[half, 0] += _add(rows, slot, diagonal, ridge, given[k], k, top.partial, top)
             at[0] += 1
             continue
+        if k > 0 and found_size[k - 1] == 0:
+            fall[half, 0] = _solve(rows, slot, target, diagonal, ridge, k, top.support, stand)
+            _record(k, fall[half, 0], stand, found_support, found_coef, found_size)
         while swaps and k > 0:
             least = TIE * (half_energy - fall[half, 0]) + 1e-14 * half_energy
-            leave, enter, gain = _best_swap(ridge, k, best, value, least)
+            leave, enter = _best_swap(ridge, k, top, value, least)
             if leave < 0:
                 break
             if slot[enter] < 0:
                 wanted[0] = enter
                 return 1
-            _remove(leave, k, best)
-            _add(rows, slot, ridge, enter, k - 1, best.partial, best)
-            fall[half, 0] += gain
+            for i in range(k):
+                trial[i] = top.support[i]
+            trial[leave] = top.support[k - 1]
+            trial[k - 1] = enter
+            reached = _solve(rows, slot, target, diagonal, ridge, k, trial, stand)
+            if not reached > fall[half, 0] + least:  # the gain was rounding, or it would go on for ever
+                break
+            _remove(leave, k, top)
+            _add(rows, slot, diagonal, ridge, enter, k - 1, top.partial, top)
+            fall[half, 0] = reached
+            _record(k, reached, stand, found_support, found_coef, found_size)
             at[3] += 1
-        if k > 0:
-            _record(rows, slot, target, ridge, k, best.support, found_support, found_coef, found_size)
+        if k > 1 and best[k - 1] < best[k - 2]:  # by rounding, or because the best had no children
+            _repeat(k, best, found_support, found_coef, found_size)
         if k == sparsity:
             return 0
         n_children = 0
@@ -209,21 +243,18 @@ def _advance(
                 value[j] = state.free[j] * state.slope[j] * state.slope[j] / (ridge + state.spread[j])
             for _ in range(width):
                 enter = _first_of_largest(value)
-                if value[enter] <= 1e-15 * half_energy:
+                if not value[enter] > 1e-15 * half_energy:
                     break
                 parent[n_children] = number
                 child[n_children] = enter
                 child_fall[n_children] = fall[half, number] + 0.5 * value[enter]
                 n_children += 1
                 value[enter] = 0.0
-        if n_children == 0:  # nothing is left to explain
-            for more in range(max(k, 1), sparsity):
-                for i in range(k):
-                    found_support[more, i] = found_support[more - 1, i]
-                    found_coef[more, i] = found_coef[more - 1, i]
-                found_size[more] = k
-            return 0
         kept = _best_children(parent, child, child_fall, n_children, states.support[half], k, width)
+        if kept == 0:  # nothing is left to explain
+            for more in range(max(k, 1), sparsity):
+                _repeat(more + 1, best, found_support, found_coef, found_size)
+            return 0
         n_wanted = 0
         for number in range(kept):
             missing = slot[child[number]] < 0
@@ -246,7 +277,7 @@ def _advance(
                 new.slope[j] = old.slope[j]
                 new.spread[j] = old.spread[j]
                 new.free[j] = old.free[j]
-            _add(rows, slot, ridge, child[number], k, old.partial, new)
+            _add(rows, slot, diagonal, ridge, child[number], k, old.partial, new)
             fall[1 - half, number] = child_fall[number]
         at[0], at[1], at[2] = k + 1, kept, 1 - half
         at[3] += kept
@@ -267,10 +298,8 @@ def _pick(states: _State, half: int, number: int) -> _State:
 
 
 @fast_kernel
-def _best_swap(
-    ridge: float, k: int, state: _State, value: Floats, least: float
-) -> tuple[int, int, float]:
-    """The member to leave, the column to enter, and the gain; -1 if none gains more than `least`."""
+def _best_swap(ridge: float, k: int, state: _State, value: Floats, least: float) -> tuple[int, int]:
+    """The member to leave and the column to enter; -1 if no swap gains more than `least`."""
     leave, enter = -1, -1
     for i in range(k):
         weight = 1.0 / state.inverse[i, i]
@@ -286,12 +315,19 @@ def _best_swap(
         if 0.5 * top - cost > least * (1 + TIE):
             least = 0.5 * top - cost
             leave, enter = i, _first_of_largest(value)
-    return leave, enter, least
+    return leave, enter
 
 
 @fast_kernel
 def _add(
-    rows: Floats, slot: Integers, ridge: float, enter: int, k: int, old: Floats, state: _State
+    rows: Floats,
+    slot: Integers,
+    diagonal: Floats,
+    ridge: float,
+    enter: int,
+    k: int,
+    old: Floats,
+    state: _State,
 ) -> float:
     """Put a column into a state with k members, whose partial products are in `old`; the gain."""
     n_columns = len(state.slope)
@@ -323,7 +359,7 @@ def _add(
     state.coef[k] = pull / schur
     for j in range(n_columns):
         state.slope[j] -= new[j] * pull
-        state.spread[j] = max(0.0, state.spread[j] - schur * new[j] * new[j])
+        state.spread[j] = max(FLOOR * diagonal[j], state.spread[j] - schur * new[j] * new[j])
     state.free[enter] = 0.0
     state.support[k] = enter
     return 0.5 * pull * pull / schur
@@ -363,45 +399,84 @@ def _remove(leave: int, k: int, state: _State) -> None:
 
 
 @fast_kernel
-def _record(
+def _solve(
     rows: Floats,
     slot: Integers,
     target: Floats,
+    diagonal: Floats,
     ridge: float,
     k: int,
     support: Integers,
+    stand: _Pass,
+) -> float:
+    """Coefficients of a support computed afresh, in `solution`; and how far they bring the objective.
+
+    Where the support begins as the last one that was solved, so does the factor.
+    """
+    order, factor, forward, solution = stand.order, stand.factor, stand.forward, stand.solution
+    start = 0
+    while start < min(k, stand.at[4]) and order[start] == support[start]:
+        start += 1
+    stand.at[4] = k
+    fall = 0.0
+    for i in range(k):
+        if i >= start:
+            order[i] = support[i]
+            row = rows[slot[order[i]]]
+            for h in range(i + 1):
+                rest = row[order[h]]
+                for m in range(h):
+                    rest -= factor[i, m] * factor[h, m]
+                if h < i:
+                    factor[i, h] = rest / factor[h, h]
+                else:
+                    factor[i, i] = np.sqrt(max(rest, FLOOR * diagonal[order[i]]) + ridge)
+            rest = target[order[i]]
+            for m in range(i):
+                rest -= factor[i, m] * forward[m]
+            forward[i] = rest / factor[i, i]
+        fall += 0.5 * forward[i] * forward[i]
+        solution[i] = forward[i]
+    for i in range(k - 1, -1, -1):
+        solution[i] /= factor[i, i]
+        for m in range(i):
+            solution[m] -= factor[i, m] * solution[i]
+    return fall
+
+
+@fast_kernel
+def _record(
+    k: int,
+    fall: float,
+    stand: _Pass,
     found_support: Integers,
     found_coef: Floats,
     found_size: Integers,
 ) -> None:
-    """Write a state down, its columns in order and their coefficients computed afresh."""
-    members, solution = found_support[k - 1], found_coef[k - 1]
+    """Write down what was solved last, its columns in order."""
+    members, coef = found_support[k - 1], found_coef[k - 1]
     for i in range(k):
         place = i
-        while place > 0 and members[place - 1] > support[i]:
+        while place > 0 and members[place - 1] > stand.order[i]:
             members[place] = members[place - 1]
+            coef[place] = coef[place - 1]
             place -= 1
-        members[place] = support[i]
-    factor = np.empty((k, k))
-    for i in range(k):
-        row = rows[slot[members[i]]]
-        for h in range(i + 1):
-            rest = row[members[h]]
-            for m in range(h):
-                rest -= factor[i, m] * factor[h, m]
-            if h < i:
-                factor[i, h] = rest / factor[h, h]
-            else:  # never below the penalty but for rounding
-                factor[i, i] = np.sqrt(max(rest, 0.0) + ridge)
-        rest = target[members[i]]
-        for m in range(i):
-            rest -= factor[i, m] * solution[m]
-        solution[i] = rest / factor[i, i]
-    for i in range(k - 1, -1, -1):
-        for m in range(i + 1, k):
-            solution[i] -= factor[m, i] * solution[m]
-        solution[i] /= factor[i, i]
+        members[place] = stand.order[i]
+        coef[place] = stand.solution[i]
     found_size[k - 1] = k
+    stand.best[k - 1] = fall
+
+
+@fast_kernel
+def _repeat(
+    k: int, best: Floats, found_support: Integers, found_coef: Floats, found_size: Integers
+) -> None:
+    """Take the solution with one column less."""
+    for i in range(k - 1):
+        found_support[k - 1, i] = found_support[k - 2, i]
+        found_coef[k - 1, i] = found_coef[k - 2, i]
+    found_size[k - 1] = found_size[k - 2]
+    best[k - 1] = best[k - 2]
 
 
 @fast_kernel
@@ -439,7 +514,7 @@ def _best_children(
         fall[kept], fall[best] = fall[best], fall[kept]
         is_new = True
         for other in range(kept):
-            same = abs(fall[other] - fall[kept]) <= TIE * fall[other]
+            same = True
             for m in range(k + 1):
                 column = support[parent[kept], m] if m < k else child[kept]
                 among = column == child[other]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from steadycv.sparse.solvers import Answer
 
-__all__ = ["SparseRidge", "check_setting", "is_count", "is_gamma"]
+__all__ = ["SparseRidge", "as_list", "is_count", "is_gamma", "plain_setting", "plain_weight"]
 
 
 class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -154,9 +154,9 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             The fitted model.
         """
         training = self._training(X, y, sample_weight)
-        check_setting(self.sparsity, self.gamma, self.n_features_in_)
-        [answer] = solve(training, [(self.sparsity, self.gamma)], self._options())
-        self._conclude(training, answer)
+        setting = plain_setting(self.sparsity, self.gamma, self.n_features_in_)
+        [answer] = solve(training, [setting], self._options())
+        self._conclude(training, answer, *setting)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -181,7 +181,9 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """The data, checked, as the solvers take them."""
         plain = type(X) is np.ndarray and type(y) is np.ndarray and X.dtype == y.dtype == np.float64
         shaped = plain and X.ndim == 2 and y.shape == X.shape[:1] and X.size
-        if shaped and isfinite(X.sum()) and isfinite(y.sum()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = shaped and isfinite(X.sum()) and isfinite(y.sum())
+        if finite:
             # Nothing to convert: scikit-learn's look at it would take longer than a small fit.
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
@@ -190,18 +192,14 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, y_numeric=True
             )
             y = y.astype(np.float64, copy=False)
-        weight = None
-        if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weight.any():
-                raise ValueError("sample_weight is zero for all samples; at least one must count.")
+        weight = plain_weight(sample_weight, X)
         centre, standardize = bool(self.fit_intercept), bool(self.standardize)
         blocks = one_block(X, y, weight, centre=centre)
         return Training(X, y, weight, Gram(blocks, centre=centre, standardize=standardize))
 
     def _options(self) -> Options:
         """How to solve, checked."""
-        if self.solver not in SOLVERS:
+        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {list(SOLVERS)}; got {self.solver!r}.")
         if not is_count(self.beam_width):
             raise ValueError(f"beam_width must be an integer of at least 1; got {self.beam_width!r}.")
@@ -217,7 +215,7 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             self.solver, int(self.beam_width), bool(self.swaps), float(self.tol), self.time_limit
         )
 
-    def _conclude(self, training: Training, answer: Answer) -> None:
+    def _conclude(self, training: Training, answer: Answer, sparsity: int, gamma: float) -> None:
         X, y, weight, gram = training.X, training.y, training.weight, training.gram
         used = answer.coef != 0
         self.support_: NDArray[np.int64] = answer.support[used]
@@ -228,9 +226,10 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         residual = y - X[:, self.support_] @ self.coef_[self.support_] - self.intercept_
         weighted = residual if weight is None else weight * residual
         squares = float(weighted @ residual)
-        penalty = float(coef @ coef) / (2 * self.gamma)
+        penalty = 0.5 * float(coef @ coef) / gamma
         self.objective_ = 0.5 * squares + penalty
-        bound = max(answer.lower_bound, self._dual_bound(gram, coef, squares))
+        along = float(weighted @ (y - gram.y_mean))
+        bound = max(answer.lower_bound, self._dual_bound(gram, coef, along, squares, sparsity, gamma))
         self.lower_bound_ = min(bound, self.objective_)
         self.gap_ = 1 - self.lower_bound_ / self.objective_ if self.objective_ > 0 else 0.0
         self.n_iter_ = answer.n_iter
@@ -242,15 +241,28 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 stacklevel=3,
             )
 
-    def _dual_bound(self, gram: Gram, coef: NDArray[np.float64], squares: float) -> float:
-        """The bound that the residuals give, scaled as is best; see the documentation."""
+    def _dual_bound(
+        self,
+        gram: Gram,
+        coef: NDArray[np.float64],
+        along: float,
+        squares: float,
+        sparsity: int,
+        gamma: float,
+    ) -> float:
+        """The bound that the residuals give, scaled as is best; see the documentation.
+
+        `along` and `squares` are their products with the target and with themselves.
+        """
         gram.fetch(self.support_)
-        slope = gram.target - coef @ gram.rows[gram.slot[self.support_]]
-        n_others = len(slope) - self.sparsity
+        slope = np.abs(gram.target - coef @ gram.rows[gram.slot[self.support_]])
+        # As steep as rounding may have hidden: the bound is to be true.
+        norm = np.sqrt(gram.diagonal)
+        slope += 1e-12 * norm * (np.sqrt(2 * gram.half_energy) + np.abs(coef) @ norm[self.support_])
+        n_others = len(slope) - sparsity
         steepest = np.partition(slope**2, n_others)[n_others:] if n_others else slope**2
-        along = 2 * gram.half_energy - float(coef @ gram.target[self.support_])
-        across = squares + self.gamma * float(steepest.sum())
-        return 0.5 * along**2 / across if across > 0 else 0.0
+        across = squares + gamma * float(steepest.sum())
+        return 0.5 * along * (along / across) if across > 0 else 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -258,15 +270,36 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return tags
 
 
-def check_setting(sparsity: Any, gamma: Any, n_columns: int) -> None:
-    """Refuse a sparsity or gamma that makes no sense."""
+def plain_setting(sparsity: Any, gamma: Any, n_columns: int) -> tuple[int, float]:
+    """A sparsity and a gamma as Python's own numbers; refused if they make no sense."""
     if not is_count(sparsity, n_columns):
         raise ValueError(
-            f"sparsity must be an integer from 1 to the number of columns, here {n_columns}; "
-            f"got {sparsity!r}."
+            f"sparsity must be an integer from 1 to n_features={n_columns}; got {sparsity!r}."
         )
     if not is_gamma(gamma):
         raise ValueError(f"gamma must be a positive, finite number; got {gamma!r}.")
+    return int(sparsity), float(gamma)
+
+
+def plain_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64] | None:
+    """The weights of the samples, if there are any; refused if they make no sense."""
+    if sample_weight is None:
+        return None
+    weight: NDArray[np.float64] = check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weight.any():
+        raise ValueError("sample_weight is zero for all samples; at least one must count.")
+    return weight
+
+
+def as_list(values: Any, name: str) -> list[Any]:
+    """The values of an axis of the grid."""
+    several = np.iterable(values) and not isinstance(values, str)
+    listed = list(values.tolist() if isinstance(values, np.ndarray) else values) if several else []
+    if not listed:
+        raise ValueError(f"{name} must be a sequence of at least one number; got {values!r}.")
+    return listed
 
 
 def is_count(value: Any, most: float = inf) -> bool:
@@ -276,4 +309,9 @@ def is_count(value: Any, most: float = inf) -> bool:
 
 def is_gamma(value: Any) -> bool:
     """Whether a value is a number that is positive and finite, and its inverse too."""
-    return isinstance(value, Real) and 0 < float(value) < inf and 1 / float(value) < inf
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return 0 < float(value) < inf and 1 / float(value) < inf
+    except OverflowError:  # an integer beyond all floats
+        return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "Gram", "blocks_of_folds", "one_block"]
 
-FAR = 1e6  # a column's squares over its variance, beyond which centring sums loses too many digits
+FAR = 1e4  # squares over those of what is centred, beyond which centring sums loses too many digits
+LARGEST = 1e150  # sum of squares; the square of a product must not overflow
 ALL_AT_ONCE = 64  # so few columns are not worth asking for one by one
 ROOM = 256  # rows, to begin with; what is not used takes no memory
+MOST_ROWS = 512  # between two passes
 MOST_KEPT = 2**22  # numbers in a block: 32 MB
 
 
@@ -42,8 +44,6 @@ class Block:
     ----------
     origin, y_origin : ndarray of shape (n_features,), float
         What was subtracted: sums are centred afterwards, which is exact enough only near zero.
-    magnitude : ndarray of shape (n_features,)
-        The squares of all rows' columns before that.
     weight, y_sum, y_squares : float
         Sums of the weights, of the target and of its squares.
     sum, squares, target : ndarray of shape (n_features,)
@@ -52,7 +52,6 @@ class Block:
 
     origin: NDArray[np.float64]
     y_origin: float
-    magnitude: NDArray[np.float64]
 
     def __init__(
         self,
@@ -74,6 +73,12 @@ class Block:
             self.squares = ones @ X.multiply(X)
         else:
             self.squares = np.einsum("i,ij,ij->j", ones, X, X)
+        largest = max(float(self.squares.max()), self.y_squares)
+        if not largest < LARGEST:
+            raise ValueError(
+                "X, y or sample_weight is too large: the squares of a column or of y sum up to "
+                f"{largest:.3g}, which must stay below {LARGEST:.3g}. Divide it by a constant."
+            )
         self._kept: dict[int, NDArray[np.float64]] | None = {} if keep else None
 
     def products(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -90,6 +95,13 @@ class Block:
             self._kept.update(new)
             found.update(new)
         return np.array([found[column] for column in wanted])
+
+    def squares_about(self, mean: NDArray[np.float64], columns: NDArray[np.int64]) -> Any:
+        """Squares of the distances of some columns to their means."""
+        some = self._X[:, columns]
+        away = (some.toarray() if issparse(some) else some) - mean
+        weighted = away if self._weight is None else self._weight[:, np.newaxis] * away
+        return np.einsum("ij,ij->j", weighted, away)
 
     def _compute(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         some = self._X[:, columns].T
@@ -109,18 +121,20 @@ def one_block(
     X: Any, y: NDArray[np.float64], weight: NDArray[np.float64] | None = None, *, centre: bool
 ) -> list[Block]:
     """All rows in a block. With `centre`, training sets are to be centred."""
-    y_origin = (
-        (float(y.mean()) if weight is None else float(weight @ y / weight.sum())) if centre else 0.0
-    )
-    y = y - y_origin
-    block = Block(X, y, weight)
-    origin, magnitude = np.zeros(X.shape[1]), block.squares
-    if centre and not issparse(X):
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused
+        y_origin = (
+            (float(y.mean()) if weight is None else float(weight @ y / weight.sum())) if centre else 0.0
+        )
+        y = y - y_origin
+        block = Block(X, y, weight)
+    origin = np.zeros(X.shape[1])
+    if centre:
         mean = block.sum / block.weight
-        if (magnitude > FAR * (magnitude - block.sum * mean)).any():
-            origin = mean
-            block = Block(X - mean, y, weight)
-    block.origin, block.y_origin, block.magnitude = origin, y_origin, magnitude
+        far = block.squares > FAR * (block.squares - block.sum * mean)
+        if far.any():
+            origin = np.where(far, mean, 0.0)
+            block = Block(_less(X, origin), y, weight)
+    block.origin, block.y_origin = origin, y_origin
     return [block]
 
 
@@ -128,17 +142,28 @@ def blocks_of_folds(
     X: Any, y: NDArray[np.float64], folds: NDArray[np.intp], *, centre: bool
 ) -> list[Block]:
     """The rows of each fold in a block. With `centre`, training sets are to be centred."""
-    y_origin = float(y.mean()) if centre else 0.0
-    shift = centre and not issparse(X)
-    origin = X.mean(axis=0) if shift else np.zeros(X.shape[1])
+    [whole] = one_block(X, y, centre=centre)
+    origin, y_origin = whole.origin, whole.y_origin
+    if centre and not issparse(X):
+        origin = origin + whole.sum / whole.weight
+    X, y = _less(X, origin) if origin.any() else X, y - y_origin
     blocks = []
     for fold in range(int(folds.max()) + 1):
         rows = np.flatnonzero(folds == fold)
-        blocks.append(Block(X[rows] - origin if shift else X[rows], y[rows] - y_origin, None, keep=True))
-    magnitude = np.sum([block.squares for block in blocks], axis=0) + len(y) * origin**2
-    for block in blocks:
-        block.origin, block.y_origin, block.magnitude = origin, y_origin, magnitude
+        block = Block(X[rows], y[rows], None, keep=True)
+        block.origin, block.y_origin = origin, y_origin
+        blocks.append(block)
     return blocks
+
+
+def _less(X: Any, origin: NDArray[np.float64]) -> Any:
+    """The rows less the origin; of a sparse matrix, few columns have one, which are full."""
+    if not issparse(X):
+        return X - origin
+    columns, n_rows = np.flatnonzero(origin), X.shape[0]
+    starts = len(columns) * np.arange(n_rows + 1)
+    filled = (np.tile(origin[columns], n_rows), np.tile(columns, n_rows), starts)
+    return (X - csr_matrix(filled, shape=X.shape)).asformat(X.format)
 
 
 class Gram:
@@ -167,6 +192,9 @@ class Gram:
         The column is (x - mean) / scale.
     y_mean : float
         The target is y - y_mean.
+    rough, y_is_rough : ndarray of int, bool
+        Columns that are almost constant beside their distance from the origin, or constant, and
+        whether the target is: their digits are lost.
     """
 
     def __init__(self, blocks: Sequence[Block], *, centre: bool, standardize: bool) -> None:
@@ -186,6 +214,7 @@ class Gram:
                 self.target + block.target,
             )
         self.mean, self.y_mean = first.origin, first.y_origin
+        self.y_is_rough = False
         self.diagonal = squares
         mean = total / weight
         if centre:
@@ -194,15 +223,24 @@ class Gram:
             self.target = self.target - mean * y_sum
             self.mean = self.mean + mean
             self.y_mean += y_sum / weight
-            y_squares -= y_sum * y_sum / weight
-        self.half_energy = 0.5 * max(0.0, y_squares)
+            y_centred = y_squares - y_sum * y_sum / weight
+            self.y_is_rough = y_squares > FAR * y_centred
+            if y_centred <= _rounding(y_squares, weight, first.y_origin):
+                y_centred, self.target = 0.0, np.zeros(self.n_columns)
+            y_squares = y_centred
+        self.half_energy = 0.5 * y_squares
         self._offset, self._total = mean, total
-        varies = self.diagonal > 1e-12 * squares + 1e-26 * first.magnitude
+        self.rough = np.flatnonzero(squares > FAR * self.diagonal)
+        varies = self.diagonal > _rounding(squares, weight, first.origin)
         self.varies = varies.astype(np.float64)
         self.scale = np.ones(self.n_columns)
         if standardize:
             variance = squares / weight - mean * mean
-            self.scale = np.sqrt(np.where(varies & (variance > 0), variance, 1.0))
+            rough = np.flatnonzero(squares / weight > FAR * variance)
+            if len(rough):
+                about = sum(block.squares_about(mean[rough], rough) for block in blocks)
+                variance[rough] = np.where(about > 1e-26 * squares[rough], about / weight, 1.0)
+            self.scale = np.sqrt(np.where(varies, variance, 1.0))
         if standardize or not varies.all():
             factor = self.varies / self.scale
             self.diagonal = factor * factor * self.diagonal
@@ -212,6 +250,22 @@ class Gram:
         self._n_held = 0
         if self.n_columns <= ALL_AT_ONCE:
             self.fetch(np.arange(self.n_columns))
+
+    def trim(self, last_used: NDArray[np.int64] | None = None) -> None:
+        """Forget rows if they have become many, so that there is never one for each of many columns.
+
+        With a number for each column that says when it was last used, half of them stay.
+        """
+        if self._n_held <= MOST_ROWS:
+            return
+        kept = np.empty(0, dtype=np.int64)
+        if last_used is not None:
+            held = np.flatnonzero(self.slot >= 0)
+            kept = held[np.argsort(-last_used[held], kind="stable")[: MOST_ROWS // 2]]
+        self.rows[: len(kept)] = self.rows[self.slot[kept]]
+        self.slot[:] = -1
+        self.slot[kept] = np.arange(len(kept))
+        self._n_held = len(kept)
 
     def fetch(self, columns: NDArray[np.int64]) -> None:
         """Have the products of some columns with all in `rows`."""
@@ -227,7 +281,13 @@ class Gram:
             products /= self.scale[new, np.newaxis] * self.scale
         end = self._n_held + len(new)
         if end > len(self.rows):
-            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+            more = max(len(self.rows), end - len(self.rows))
+            self.rows = np.concatenate([self.rows, np.empty((more, self.n_columns))])
         self.rows[self._n_held : end] = products
         self.slot[new] = np.arange(self._n_held, end)
         self._n_held = end
+
+
+def _rounding(squares: Any, weight: float, origin: Any) -> Any:
+    """What may be left of the squares of a constant when it is centred."""
+    return 1e-12 * squares + 1e-26 * weight * origin**2

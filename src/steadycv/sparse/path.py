@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from steadycv.sparse.estimator import SparseRidge, check_setting
+from steadycv.sparse.estimator import SparseRidge, as_list, plain_setting
 from steadycv.sparse.solvers import solve
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def sparse_ridge_path(
     X: Any,
     y: Any,
     sparsities: Sequence[int],
-    gammas: ArrayLike,
+    gammas: Sequence[float],
     *,
     sample_weight: ArrayLike | None = None,
     **params: Any,
@@ -66,7 +66,7 @@ def sparse_ridge_path(
         The target.
     sparsities : sequence of int
         The largest numbers of non-zero coefficients.
-    gammas : array-like of float
+    gammas : sequence of float
         The inverses of the penalty.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the samples.
@@ -90,9 +90,8 @@ def sparse_ridge_path(
     """
     model = SparseRidge(1, **params)
     training = model._training(X, y, sample_weight)
-    settings = list(product(sparsities, np.asarray(gammas).tolist()))
-    for sparsity, gamma in settings:
-        check_setting(sparsity, gamma, model.n_features_in_)
+    sparsities, gammas = as_list(sparsities, "sparsities"), as_list(gammas, "gammas")
+    settings = [plain_setting(*setting, model.n_features_in_) for setting in product(sparsities, gammas)]
     answers = solve(training, settings, model._options())
     n_stopped = sum(answer.limit is not None for answer in answers)
     if n_stopped:
@@ -102,7 +101,7 @@ def sparse_ridge_path(
             stacklevel=2,
         )
     coef, intercept = coefficients(training.gram, answers)
-    shape = (len(sparsities), len(np.asarray(gammas)))
+    shape = (len(sparsities), len(gammas))
     return SparseRidgePath(
         np.asarray(sparsities),
         np.asarray(gammas, dtype=np.float64),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_X_y
 
 from steadycv.paths.registry import register_path
-from steadycv.sparse.estimator import SparseRidge, is_count, is_gamma
+from steadycv.sparse.estimator import SparseRidge, is_count, is_gamma, plain_setting
 from steadycv.sparse.gram import Gram, blocks_of_folds
 from steadycv.sparse.path import coefficients
 from steadycv.sparse.solvers import Training, solve
@@ -52,18 +53,9 @@ class SparseRidgeSearchPath:
     ) -> NDArray[np.float64]:
         """Predictions for every sparsity and gamma."""
         X, y = data.prepared.X, data.prepared.y
-        weight = data.fit_params.get("sample_weight")
-        if weight is None and data.folds is not None:
-            blocks = data.prepared.blocks(data.folds)
-            members = [blocks[fold] for fold in np.unique(data.folds[data.rows])]
-            centre, standardize = bool(estimator.fit_intercept), bool(estimator.standardize)
-            gram = Gram(members, centre=centre, standardize=standardize)
-            training = Training(X[data.rows], y[data.rows], None, gram)
-        else:
-            training = estimator._training(X[data.rows], y[data.rows], weight)
-        answers = solve(
-            training, [_setting(estimator, setting) for setting in settings], estimator._options()
-        )
+        training = _training(estimator, X[data.rows], y[data.rows], data)
+        plain = [plain_setting(*_setting(estimator, setting), X.shape[1]) for setting in settings]
+        answers = solve(training, plain, estimator._options())
         coef, intercept = coefficients(training.gram, answers)
         used = np.flatnonzero(coef.any(axis=0))
         predictions: NDArray[np.float64] = coef[:, used] @ X[:, used].T + intercept[:, np.newaxis]
@@ -84,6 +76,26 @@ class _Prepared:
         if last is None or last[0] != key:
             last = self._last = (key, blocks_of_folds(self.X, self.y, folds, centre=self._centre))
         return last[1]
+
+
+def _training(estimator: Any, X: Any, y: NDArray[np.float64], data: PathData) -> Training:
+    """The training rows, with products from those of the folds where these are exact enough."""
+    weight = data.fit_params.get("sample_weight")
+    if weight is None and data.folds is not None:
+        blocks = data.prepared.blocks(data.folds)
+        members = [blocks[fold] for fold in np.unique(data.folds[data.rows])]
+        centre, standardize = bool(estimator.fit_intercept), bool(estimator.standardize)
+        gram = Gram(members, centre=centre, standardize=standardize)
+        rough = X[:, gram.rough]
+        # Digits that are lost in the sums of a constant are not missed.
+        if not (_varies(rough.toarray() if issparse(X) else rough) or (gram.y_is_rough and _varies(y))):
+            return Training(X, y, None, gram)
+    training: Training = estimator._training(X, y, weight)
+    return training
+
+
+def _varies(values: NDArray[np.float64]) -> bool:
+    return bool((values != values[0]).any())
 
 
 def _setting(estimator: Any, setting: dict[str, Any]) -> tuple[Any, Any]:

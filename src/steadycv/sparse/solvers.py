@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
-from steadycv.sparse.beam import beam_search
+from steadycv.sparse.beam import beam_search, improve
+from steadycv.sparse.cuts import outer_approximation
+from steadycv.sparse.exact import branch_and_bound
+from steadycv.sparse.relaxation import solve_relaxation
+from steadycv.sparse.rounding import round_relaxation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    from steadycv.sparse.beam import Solutions
+    from steadycv.sparse.cuts import OuterApproximation
+    from steadycv.sparse.exact import Proof
     from steadycv.sparse.gram import Gram
+
+    Settings: TypeAlias = Sequence[tuple[int, float]]  # a sparsity and a gamma each
 
 __all__ = ["SOLVERS", "Answer", "Options", "Training", "solve"]
 
@@ -70,7 +81,7 @@ class Training:
         return X, y
 
 
-def solve(training: Training, settings: Sequence[tuple[int, float]], options: Options) -> list[Answer]:
+def solve(training: Training, settings: Settings, options: Options) -> list[Answer]:
     """The answer to each setting, a sparsity and a gamma.
 
     An answer does not depend on the other settings, but they share what work they can.
@@ -78,7 +89,7 @@ def solve(training: Training, settings: Sequence[tuple[int, float]], options: Op
     return SOLVERS[options.solver](training, settings, options)
 
 
-def _beam(training: Training, settings: Sequence[tuple[int, float]], options: Options) -> list[Answer]:
+def _beam(training: Training, settings: Settings, options: Options) -> list[Answer]:
     largest: dict[float, int] = {}
     for sparsity, gamma in settings:
         largest[gamma] = max(sparsity, largest.get(gamma, 0))
@@ -95,4 +106,64 @@ def _beam(training: Training, settings: Sequence[tuple[int, float]], options: Op
     return answers
 
 
-SOLVERS = {"beam": _beam}
+def _rounding(training: Training, settings: Settings, options: Options) -> list[Answer]:
+    X, y = training.design
+    answers = []
+    for sparsity, gamma in settings:
+        relaxed = solve_relaxation(X, y, sparsity, gamma)
+        support = round_relaxation(relaxed, sparsity)
+        found = improve(training.gram, support, gamma, swaps=options.swaps)
+        limit = None if relaxed.converged else "number of iterations"
+        answers.append(Answer(*_last(found), relaxed.lower_bound, max(1, relaxed.n_iter), limit))
+    return answers
+
+
+def _exact(training: Training, settings: Settings, options: Options) -> list[Answer]:
+    answers = []
+    for setting, start in zip(settings, _beam(training, settings, options), strict=True):
+        proof = branch_and_bound(
+            training.gram,
+            *setting,
+            start.support,
+            tol=options.tol,
+            time_limit=inf if options.time_limit is None else options.time_limit,
+        )
+        answers.append(_certified(training, setting, proof, proof.n_nodes))
+    return answers
+
+
+def _cuts(training: Training, settings: Settings, options: Options) -> list[Answer]:
+    X, y = training.design
+    answers = []
+    for setting, start in zip(settings, _beam(training, settings, options), strict=True):
+        proof = outer_approximation(
+            X,
+            y,
+            *setting,
+            start.support,
+            tol=options.tol,
+            time_limit=inf if options.time_limit is None else options.time_limit,
+        )
+        answers.append(_certified(training, setting, proof, proof.n_cuts))
+    return answers
+
+
+def _certified(
+    training: Training, setting: tuple[int, float], proof: Proof | OuterApproximation, n_iter: int
+) -> Answer:
+    """The answer with the coefficients of a support that comes with a bound."""
+    _, gamma = setting
+    found = improve(training.gram, proof.support, gamma, swaps=False)
+    limit = None if proof.status == "optimal" else proof.status.replace("_", " ")
+    return Answer(*_last(found), proof.lower_bound, n_iter, limit)
+
+
+def _last(found: Solutions) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The support and the coefficients for the largest sparsity."""
+    if len(found.size) == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    size = found.size[-1]
+    return found.support[-1, :size], found.coef[-1, :size]
+
+
+SOLVERS = {"beam": _beam, "rounding": _rounding, "exact": _exact, "cuts": _cuts}

@@ -1,7 +1,7 @@
 """How sure means over splits are, and ratios of them: the bootstrap.
 
-Splits are drawn again, within each data set and for all methods alike, so that methods stay paired. Splits
-of one data set share most of their samples, so what the bootstrap says is surer than new data would be.
+Splits are drawn again, within each data set and for all methods alike, so that methods stay paired.
+Splits of one data set share most of their samples, so what it says is surer than new data would be.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def standard_error(values: NDArray[np.float64]) -> float:
     return float(values[resamples(len(values))].mean(axis=1).std())
 
 
-def mean_ratio(
-    above: Sequence[NDArray[np.float64]], below: Sequence[NDArray[np.float64]]
-) -> Ratio:
+def mean_ratio(above: Sequence[NDArray[np.float64]], below: Sequence[NDArray[np.float64]]) -> Ratio:
     """The geometric mean over data sets of mean(above) / mean(below).
 
     Parameters
@@ -64,9 +62,7 @@ def mean_ratio(
     >>> mean_ratio([2 * ones, 8 * ones], [ones, ones]).value
     4.0
     """
-    logs = np.array(
-        [np.log(a.mean()) - np.log(b.mean()) for a, b in zip(above, below, strict=True)]
-    )
+    logs = np.array([np.log(a.mean()) - np.log(b.mean()) for a, b in zip(above, below, strict=True)])
     drawn = np.empty((N_RESAMPLES, len(logs)))
     for d, (a, b) in enumerate(zip(above, below, strict=True)):
         splits = resamples(len(a), seed=d)

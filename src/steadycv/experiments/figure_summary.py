@@ -9,7 +9,7 @@ import numpy as np
 
 from steadycv.experiments import paper
 from steadycv.experiments.figures import FIGURES, SETTINGS, STANDARDISATIONS
-from steadycv.experiments.sheets import Sheet, percent
+from steadycv.experiments.sheets import Sheet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def read_figure(path: Path) -> Any:
 
 def summarize_figure(figure: str, rows: Any) -> Sheet:
     """How the setting with the lowest cross-validation error does on test data, over all seeds."""
-    table = []
+    table: list[tuple[str, ...]] = []
     for setting, (n, p) in SETTINGS.items():
         for how in STANDARDISATIONS:
             some = rows[(rows["setting"] == setting) & (rows["standardisation"] == how)]
@@ -94,20 +94,24 @@ def draw_figure(figure: str, rows: Any, folder: Path) -> dict[str, Path]:
             len(settings), 2, figsize=(9, 3.4 * len(settings)), squeeze=False, layout="constrained"
         )
         for setting, line in zip(settings, axes, strict=True):
-            maps = [_geometric_mean(some[some["setting"] == setting], c) for c in ("cv_error", "test_error")]
-            low, high = min(m.to_numpy().min() for m in maps), max(m.to_numpy().max() for m in maps)
-            for name, values, ax in zip((FIGURES[figure], "test"), maps, line, strict=True):
+            some_rows = some[some["setting"] == setting]
+            for column, ax in zip(("cv_error", "test_error"), line, strict=True):
+                name = FIGURES[figure] if column == "cv_error" else "test"
+                values = _geometric_mean(some_rows, column)
                 mesh = ax.pcolormesh(
-                    values.columns, values.index, values, norm=colors.LogNorm(low, high), cmap="viridis"
+                    values.columns, values.index, values, norm=colors.LogNorm(), cmap="viridis"
                 )
                 best = np.unravel_index(values.to_numpy().argmin(), values.shape)
                 ax.plot(values.columns[best[1]], values.index[best[0]], "x", color="red", mew=2)
                 ax.set(xscale="log", xlabel="gamma", ylabel="sparsity", yticks=values.index)
                 n, p = SETTINGS[setting]
                 ax.set_title(f"{name} error, n = {n}, p = {p}")
-            picture.colorbar(mesh, ax=line, label="error / variance of y")
+                picture.colorbar(mesh, ax=ax)
         n_seeds = some["seed"].nunique()
-        picture.suptitle(f"{_title(figure)}, geometric mean of {n_seeds} seeds, standardised {WORDS[how]}")
+        picture.suptitle(
+            f"{_title(figure)}: errors over the variance of y, geometric mean of {n_seeds} seeds,\n"
+            f"standardised {WORDS[how]}; x: the lowest"
+        )
         files[how] = folder / f"{figure}-{how}.png"
         # Without the date and version, so that the same results give the same file.
         picture.savefig(files[how], dpi=110, metadata={"Software": None})

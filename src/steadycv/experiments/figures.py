@@ -32,7 +32,7 @@ N_SEEDS = 20
 N_TEST = 10_000
 TRUE_SPARSITY, CORRELATION, SIGNAL_TO_NOISE = 5, 0.3, 1.0
 SPARSITIES = tuple(range(1, 11))  # the largest is the one that the paper's Figure 1 chooses
-GAMMAS = np.logspace(-3, 3, 20)
+GAMMAS = tuple(np.logspace(-3, 3, 20).tolist())
 KEY = ("figure", "setting", "standardisation", "seed")
 COLUMNS = ("n", "p", "sparsity", "gamma", "cv_error", "test_error", "warnings", "seconds")
 
@@ -79,7 +79,7 @@ def run_figure(
     units = [
         Unit(
             key={"figure": figure, "setting": setting, "standardisation": how, "seed": seed},
-            configuration=fingerprint_of(figure, setting, how, seed, solver, SPARSITIES, list(GAMMAS)),
+            configuration=fingerprint_of(figure, setting, how, seed, solver, SPARSITIES, GAMMAS),
             n_rows=len(SPARSITIES) * len(GAMMAS),
             work=partial(_errors, figure, *SETTINGS[setting], how, seed, solver),
         )
@@ -94,8 +94,8 @@ def run_figure(
 def generate(n_samples: int, n_features: int, seed: int) -> Samples:
     """Data of the paper's Appendix A, before it is standardised.
 
-    Columns are Gaussian with correlation 0.3^|i-j|; five coefficients are 1 or -1, the others 0; the noise
-    has the length of the signal, in the training and in the test samples.
+    Columns are Gaussian with correlation 0.3^|i-j|; five coefficients are 1 or -1, the others 0; the
+    noise has the length of the signal, in the training and in the test samples.
 
     Examples
     --------

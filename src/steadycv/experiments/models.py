@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
     Grid: TypeAlias = dict[str, list[Any]] | list[dict[str, list[Any]]]
 
-__all__ = ["NESTED", "NESTED_OR_PLAIN", "PLAIN", "WEIGHTS", "Choice", "Model", "Outcome", "outcomes"]
+__all__ = [
+    "NESTED",
+    "NESTED_OR_PLAIN",
+    "PLAIN",
+    "WEIGHTS",
+    "Choice",
+    "Model",
+    "Outcome",
+    "Tuned",
+    "outcomes",
+]
 
 PLAIN = "kCV"
 NESTED = "nested kCV"
@@ -39,7 +49,7 @@ class Choice(NamedTuple):
     """
 
     selection: str
-    index: int
+    candidate: int
     weight: float
     reported_error: float
     nested_error: float
@@ -59,6 +69,21 @@ class Outcome(NamedTuple):
     nested_error: float
     test_error: float
     same_choice: bool
+
+
+class Tuned(Protocol):
+    """What is tuned on a split, by several selections at once."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the results."""
+
+    @property
+    def selections(self) -> tuple[str, ...]:
+        """The selections that a run gives an outcome of."""
+
+    def run(self, split: Split) -> list[Outcome]:
+        """Tune on one split, and try what was chosen on the test data."""
 
 
 def unchanged(params: dict[str, Any], share: float) -> dict[str, Any]:  # noqa: ARG001
@@ -142,20 +167,20 @@ def outcomes(
     share = 1 - 1 / search.n_splits_
     candidates = search.cv_results_["params"]
     fitted = {
-        index: new_estimator(search.estimator, adjust(candidates[index], share)).fit(split.X, split.y)
-        for index in {choice.index for choice in choices}
+        c: new_estimator(search.estimator, adjust(candidates[c], share)).fit(split.X, split.y)
+        for c in {choice.candidate for choice in choices}
     }
-    errors = {i: _mean_squared_error(model, split) for i, model in fitted.items()}
+    errors = {c: _mean_squared_error(model, split) for c, model in fitted.items()}
     return [
         Outcome(
             selection=choice.selection,
-            parameters=candidates[choice.index],
+            parameters=candidates[choice.candidate],
             weight=choice.weight,
-            sparsity=_sparsity(fitted[choice.index]),
+            sparsity=_sparsity(fitted[choice.candidate]),
             reported_error=choice.reported_error,
             nested_error=choice.nested_error,
-            test_error=errors[choice.index],
-            same_choice=choice.index == search.kfold_index_,
+            test_error=errors[choice.candidate],
+            same_choice=choice.candidate == search.kfold_index_,
         )
         for choice in choices
     ]

@@ -1,7 +1,7 @@
 """The paper's own figures, to stand beside ours.
 
-From Cory-Wright and Gomez, *Stability Regularized Cross-Validation* (preprint in the style of ICML 2026):
-its Table 1, the table of its appendix on sparse ridge regression (here Table 2), and its table on
+From Cory-Wright and Gomez, *Stability Regularized Cross-Validation* (preprint in the style of ICML
+2026): its Table 1, the table of its appendix on sparse ridge regression (here Table 2), and its table on
 tree-based methods (here Table 3). Typed off the source of the paper, as printed.
 """
 

@@ -1,8 +1,8 @@
 """The result file: a tidy CSV that grows by whole units of work, and survives a kill at any moment.
 
-A unit is one model on one split. Its rows are written by one call and flushed to the disk. What a kill left
-half written is dropped when the file is opened again, and that unit is done again. Every row says by
-a short fingerprint which configuration it was made with, and rows of another one are refused.
+A unit is one model on one split. Its rows are written by one call and flushed to the disk. What a kill
+left half written is dropped when the file is opened again, and that unit is done again. Every row
+says by a short fingerprint which configuration it was made with, and rows of another one are refused.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
     Key: TypeAlias = tuple[str, ...]
 
-__all__ = ["CONFIGURATION", "ResultFile", "Unit"]
+__all__ = ["CONFIGURATION", "ResultFile", "Unit", "WrongResultsError"]
 
 CONFIGURATION = "configuration"  # the last column
+
+
+class WrongResultsError(ValueError):
+    """A file has other results than those asked for."""
 
 
 class Unit(NamedTuple):
@@ -60,7 +64,7 @@ class ResultFile(AbstractContextManager["ResultFile"]):
 
     Raises
     ------
-    ValueError
+    WrongResultsError
         If the file is not one of these results.
     BlockingIOError
         If another run is writing to it.
@@ -84,7 +88,7 @@ class ResultFile(AbstractContextManager["ResultFile"]):
             rows = self._rows.get(key, [])
             others = [row[-1] for row in rows if row[-1] != unit.configuration]
             if others:
-                raise ValueError(
+                raise WrongResultsError(
                     f"{self._path} has results of {', '.join(key)} that were made with another "
                     f"configuration ({others[0]} instead of {unit.configuration}): other settings, "
                     "another seed, other data or another version. Name another folder, or delete the "
@@ -119,7 +123,7 @@ class ResultFile(AbstractContextManager["ResultFile"]):
         whole = text[: text.rfind("\n") + 1]
         header, *rows = csv.reader(io.StringIO(whole)) if whole else [list(self._columns)]
         if tuple(header) != self._columns:
-            raise ValueError(
+            raise WrongResultsError(
                 f"{self._path} is not a result file of this version: its columns are "
                 f"{', '.join(header)} instead of {', '.join(self._columns)}. Name another folder."
             )

@@ -25,9 +25,7 @@ __all__ = ["fingerprint_of", "run_units"]
 FORMAT_VERSION = 1  # of the results; raise it when the same settings come to mean something else
 
 
-def run_units(
-    units: Sequence[Unit], file: ResultFile, *, jobs: int = 1, progress: bool = False
-) -> None:
+def run_units(units: Sequence[Unit], file: ResultFile, *, jobs: int = 1, progress: bool = False) -> None:
     """Do the units that the file does not have yet.
 
     Parameters
@@ -55,8 +53,8 @@ def run_units(
         task = bar.add_task("Starting", total=len(units), completed=len(units) - len(todo))
         for number, rows in _results(todo, jobs):
             file.append(todo[number], rows)
-            last = ", ".join(map(str, todo[number].key.values()))
-            bar.update(task, advance=1, description=f"Last done: {last}")
+            _, *last = todo[number].key.values()
+            bar.update(task, advance=1, description=", ".join(map(str, last)))
 
 
 def fingerprint_of(*parts: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import isnan
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table as RichTable
 
 __all__ = ["Sheet", "interval", "number", "percent", "with_error"]
@@ -37,12 +38,25 @@ class Sheet:
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         return "\n\n".join([f"**{self.title}**", table, *self.notes])
 
-    def to_rich(self) -> RichTable:
-        """As a table of rich, for the terminal."""
-        caption = "\n".join(self.notes) or None
-        table = RichTable(title=self.title, caption=caption, title_justify="left", caption_justify="left")
+    def to_rich(self, width: int) -> RichTable:
+        """As a table of rich, for a terminal of some width: first headings are wrapped, then cells."""
+        table = RichTable(
+            title=self.title,
+            caption="\n".join(self.notes) or None,
+            title_justify="left",
+            caption_justify="left",
+            box=SIMPLE_HEAD,
+            padding=(0, 0, 0, 1),
+            pad_edge=False,
+        )
+        widest = [
+            max(map(len, [*name.split(), *cells]))
+            for name, *cells in zip(self.header, *self.rows, strict=True)
+        ]
+        fits = sum(widest) + 2 * len(widest) <= width
         for i, name in enumerate(self.header):
-            table.add_column(name, justify="right" if i else "left")
+            least = widest[i] if fits else None
+            table.add_column(name, justify="right" if i else "left", min_width=least)
         for row in self.rows:
             table.add_row(*row)
         return table

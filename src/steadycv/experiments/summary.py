@@ -44,6 +44,19 @@ class Results:
     def __init__(self, frame: Any) -> None:
         self.frame = frame.sort_values("split")
 
+    def only(
+        self,
+        *,
+        datasets: Sequence[str] | None = None,
+        models: Sequence[str] | None = None,
+        n_splits: int | None = None,
+    ) -> Results:
+        """Some of the results."""
+        frame = self.frame
+        for column, wanted in (("dataset", datasets), ("model", models)):
+            frame = frame if wanted is None else frame[frame[column].isin(wanted)]
+        return Results(frame if n_splits is None else frame[frame["split"] < n_splits])
+
     def names(self, model: str) -> list[str]:
         """The data sets on which a model was run, in the paper's order, then others."""
         there = self.frame.loc[self.frame["model"] == model, "dataset"].unique().tolist()
@@ -53,9 +66,7 @@ class Results:
         """A column, one value for each split in order."""
         frame = self.frame
         chosen = (
-            (frame["dataset"] == dataset)
-            & (frame["model"] == model)
-            & (frame["selection"] == selection)
+            (frame["dataset"] == dataset) & (frame["model"] == model) & (frame["selection"] == selection)
         )
         values: NDArray[Any] = frame.loc[chosen, column].to_numpy()
         return values
@@ -137,7 +148,8 @@ def _choices(table: Table, model: Model, results: Results) -> Sheet:
 def _overall(table: Table, model: Model, results: Results) -> Sheet:
     """The same over groups of data sets."""
     plain, nested = (_printed(table, model, selection) for selection in (PLAIN, NESTED))
-    rows, notes = [], []
+    rows: list[tuple[str, ...]] = []
+    notes = []
     names = results.names(model.name)
     for group, members in _groups(names).items():
         theirs = _geometric_mean(
@@ -173,7 +185,7 @@ def _overall(table: Table, model: Model, results: Results) -> Sheet:
 
 def _disappointment(table: Table, models: list[Model], results: Results) -> Sheet:
     """Reported over test error, over all data sets."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for model in models:
         names = results.names(model.name)
         promises = [(s, "reported_error", s) for s in model.selections]

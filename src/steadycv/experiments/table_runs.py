@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.experiments.models import Model
+    from steadycv.experiments.models import Tuned
     from steadycv.experiments.splits import Split
     from steadycv.experiments.tables import Table
 
@@ -105,7 +105,7 @@ def run_table(
 
 def split_unit(
     table: str,
-    model: Model,
+    model: Tuned,
     dataset: str,
     data: tuple[Any, NDArray[np.float64]],
     number: int,
@@ -119,7 +119,7 @@ def split_unit(
 
 
 def _run_split(
-    model: Model, dataset: str, data: tuple[Any, NDArray[np.float64]], number: int, seed: int
+    model: Tuned, dataset: str, data: tuple[Any, NDArray[np.float64]], number: int, seed: int
 ) -> list[dict[str, Any]]:
     split: Split = random_split(*data, dataset, number, seed)
     n_samples, n_features = np.shape(data[0])

@@ -24,7 +24,7 @@ from steadycv._compat import n_samples_of
 from steadycv.paths.registry import register_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -129,6 +129,7 @@ class XGBoostPath(_RoundsPath):
         shared = self._prepares_columns(estimator) and isinstance(data.X, np.ndarray)
         boosted = _Boosted(estimator, data) if shared else None
         found: dict[int, NDArray[Any]] = {}
+        outputs: Iterable[NDArray[Any]]
         for growth, keys in alike.items():
             some = [settings[i] for i in keys]
             if boosted is None:

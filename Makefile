@@ -6,7 +6,7 @@ OLDEST := .venv-oldest
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test lint types tests tests-oldest bench clean
+.PHONY: demo test lint types tests tests-oldest browser bench clean
 
 demo: $(VENV)/installed
 	$(VENV)/bin/python examples/demo.py
@@ -20,11 +20,25 @@ lint: $(VENV)/installed
 types: $(VENV)/installed
 	$(VENV)/bin/mypy
 
-tests: $(VENV)/installed
+tests: $(VENV)/installed browser
 	$(VENV)/bin/python -m pytest -n 2
 
-tests-oldest: $(OLDEST)/installed
+tests-oldest: $(OLDEST)/installed browser
 	$(OLDEST)/bin/python -m pytest -n 2 tests
+
+# Reports are tested in a browser. Where none can be had, those tests are skipped and say so.
+browser:
+	@if command -v chromedriver > /dev/null; then \
+		exit 0; \
+	elif command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq; \
+		apt-get install -qq --yes --no-install-recommends chromium chromium-driver > /dev/null \
+			|| echo "No browser could be installed: the tests in a browser will be skipped." >&2; \
+	else \
+		echo "For the tests in a browser install Chromium and its driver, on Debian or Ubuntu:" >&2; \
+		echo "    sudo apt-get install chromium chromium-driver" >&2; \
+	fi
 
 bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/search.py

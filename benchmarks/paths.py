@@ -91,6 +91,13 @@ except ImportError:
     print("xgboost is not installed: its case is left out")
 else:
     CASES.insert(-2, ("XGBoost, 10 x 3", XGBRegressor(n_jobs=1, random_state=0), rounds, small, 1.5))
+try:
+    from lightgbm import LGBMRegressor
+except ImportError:
+    print("lightgbm is not installed: its case is left out")
+else:
+    silent = LGBMRegressor(n_jobs=1, random_state=0, verbose=-1)
+    CASES.insert(-2, ("LightGBM, 10 x 3", silent, rounds, small, 1.5))
 
 
 def seconds(work: Any) -> float:

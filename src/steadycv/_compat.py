@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import inspect
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics import get_scorer
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.tree._tree import Tree
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree._tree import NODE_DTYPE, Tree
 from sklearn.tree._tree import _build_pruned_tree_ccp as build_pruned_tree
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "NODE_DTYPE",
     "BaseSearchCV",
     "FitTask",
     "TaskTree",
@@ -41,8 +44,17 @@ __all__ = [
     "same_scorer",
     "sends_sample_weight_where_accepted",
     "several_scorers",
+    "tie_width",
     "without_sample_weight",
 ]
+
+
+@cache
+def tie_width() -> np.float32:
+    """How close two values of a feature are to a tree that takes them as one."""
+    # Up to 1.7 the width is zero by mistake: that shows in a split between values closer than it.
+    apart = DecisionTreeRegressor().fit(np.array([[0.0], [5e-8]], dtype=np.float32), [0, 1])
+    return np.float32(0.0 if apart.tree_.node_count > 1 else 1e-7)
 
 
 def is_pairwise(estimator: Any, X: Any) -> bool:

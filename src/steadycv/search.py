@@ -31,6 +31,7 @@ from steadycv.ledger import Ledger
 from steadycv.ledger_file import LedgerFile, identity
 from steadycv.losses import default_loss, get_loss
 from steadycv.metadata import loss_weight, route
+from steadycv.notebook import ResultsInNotebook
 from steadycv.paths.plan import plan
 from steadycv.progress import FitLines, ProgressBar
 from steadycv.results import grid_search_results, in_order_of_samples, weights_table
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["StabilitySearchCV"]
 
 
-class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no types
+class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no types
     """Search for hyperparameters that are good, steady, and honestly reported.
 
     A drop-in for :class:`~sklearn.model_selection.GridSearchCV`. It selects the candidate with the
@@ -158,6 +159,8 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         probabilities where the loss takes them. With repeats, one row of them for each repeat.
     scorer_ : callable or dict
         The scorer(s) behind :meth:`score`.
+    loss_ : callable
+        The per-sample loss that drove the selection.
     n_fits_ : int
         How many fits were made, without the refit; one that serves many candidates counts once.
     n_splits_ : int
@@ -521,6 +524,7 @@ class StabilitySearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(ledger.test_scores)
         self.scorer_ = several_scorers(scorers) or scorers
+        self.loss_ = driver.loss
         self.n_splits_ = ledger.lattice.n_repeats * ledger.lattice.n_folds
         self._fold_sizes = ledger.lattice.fold_sizes()
 

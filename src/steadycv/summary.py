@@ -1,45 +1,75 @@
-"""The result of a search in a few lines of text."""
+"""The result of a search in a few lines: plain cross-validation's choice and the steady one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from steadycv.search import StabilitySearchCV
 
-__all__ = ["summarize"]
+__all__ = ["PLAIN", "STEADY", "Row", "has_nested_error", "side_by_side", "summarize", "what_to_expect"]
+
+PLAIN = "plain cross-validation"
+STEADY = "stability regularized"
+
+
+class Row(NamedTuple):
+    """One line of the comparison; a value that is no number is told in words already."""
+
+    name: str
+    plain: Any
+    steady: Any
 
 
 def summarize(search: StabilitySearchCV) -> str:
-    """Plain cross-validation's choice and the steady one, side by side."""
+    """Both choices side by side as a text, and what to expect."""
+    rows = [Row("", PLAIN, STEADY)]
+    rows += [Row(*map(_text, row)) for row in side_by_side(search)]
+    width, left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
+    lines = [f"{a:{width}}  {b:>{left}}  {c:>{right}}" for a, b, c in rows]
+    closing = what_to_expect(search, _text)
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *(["", closing] if closing else [])])
+
+
+def side_by_side(search: StabilitySearchCV) -> list[Row]:
+    """The parameters and the errors of both choices."""
     plain, steady = search.kfold_index_, search.best_index_
     results, weights = search.cv_results_, search.weights_
     names = sorted({*search.kfold_params_, *search.best_params_})
-    rows: list[tuple[str, Any, Any]] = [
-        (name, search.kfold_params_.get(name, "-"), search.best_params_.get(name, "-")) for name in names
+    rows = [
+        Row(name, search.kfold_params_.get(name, "-"), search.best_params_.get(name, "-"))
+        for name in names
     ]
     rows += [
-        ("CV error (promised)", results["cv_error"][plain], results["cv_error"][steady]),
-        ("instability", results["instability"][plain], results["instability"][steady]),
-        ("stability weight", 0, search.stability_weight_),
+        Row("CV error (promised)", results["cv_error"][plain], results["cv_error"][steady]),
+        Row("instability", results["instability"][plain], results["instability"][steady]),
+        Row("stability weight", 0, search.stability_weight_),
     ]
-    closing = ""
-    if "mean_error" in weights and not callable(search.refit):
+    if has_nested_error(search):
         is_plain = weights["weight"] == 0
         of_plain = weights["mean_error"][is_plain][0] if is_plain.any() else "-"
-        rows.append(("nested error (to expect)", of_plain, search.nested_error_))
-        low = 1 - search.cv_error_ / search.nested_error_ if search.nested_error_ else 0.0
-        closing = (
-            f"\n\nOn new data expect an error of about {_text(search.nested_error_)}; the CV error of "
-            f"the choice is {abs(low):.1%} {'lower' if low >= 0 else 'higher'} than that."
-        )
-    heading = ("", "plain cross-validation", "stability regularized")
-    texts = [heading, *((name, _text(left), _text(right)) for name, left, right in rows)]
-    width, left, right = (max(len(text[i]) for text in texts) for i in range(3))
-    lines = [f"{a:{width}}  {b:>{left}}  {c:>{right}}" for a, b, c in texts]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + closing
+        rows.append(Row("nested error (to expect)", of_plain, search.nested_error_))
+    return rows
+
+
+def what_to_expect(search: StabilitySearchCV, number: Callable[[float], str]) -> str:
+    """The closing sentence; empty without a nested error."""
+    if not has_nested_error(search):
+        return ""
+    low = 1 - search.cv_error_ / search.nested_error_ if search.nested_error_ else 0.0
+    return (
+        f"On new data expect an error of about {number(search.nested_error_)}; the CV error of "
+        f"the choice is {abs(low):.1%} {'lower' if low >= 0 else 'higher'} than that."
+    )
+
+
+def has_nested_error(search: StabilitySearchCV) -> bool:
+    """Whether the choice comes out of a nested cross-validation."""
+    return "mean_error" in search.weights_ and not callable(search.refit)
 
 
 def _text(value: Any) -> str:

@@ -1,5 +1,7 @@
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -42,7 +44,11 @@ REGRESSORS = {
     "xgboost, random": lambda: xgboost(
         "Regressor", subsample=0.5, colsample_bynode=0.5, num_parallel_tree=2
     ),
+    "xgboost, other link": lambda: xgboost("Regressor", objective="count:poisson"),
+    "xgboost, median": lambda: xgboost("Regressor", objective="reg:absoluteerror"),
     "lightgbm": lambda: lightgbm("Regressor"),
+    "lightgbm, other link": lambda: lightgbm("Regressor", objective="poisson"),
+    "lightgbm, median": lambda: lightgbm("Regressor", objective="regression_l1"),
     "lightgbm, random": lambda: lightgbm(
         "Regressor", subsample=0.5, subsample_freq=2, colsample_bytree=0.5
     ),
@@ -67,46 +73,16 @@ def test_regression(model, weighted):
     check_path(model(), rounds_of(model()), X, y, sample_weight=weight, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("model", REGRESSORS.values(), ids=REGRESSORS)
+@pytest.mark.parametrize(
+    "model",
+    [*REGRESSORS.values(), *CLASSIFIERS.values()],
+    ids=[*REGRESSORS, *(f"classes, {name}" for name in CLASSIFIERS)],
+)
 def test_few_samples_with_ties_and_idle_columns(model):
     X = RNG.integers(0, 3, (40, 60)).astype(float)
     X[:, 1], X[:, 2] = X[:, 0], 1.0
-    y = RNG.integers(1, 4, 40).astype(float)
+    y = np.arange(40) % 3 + RNG.integers(0, 2, 40) - np.arange(40) % 3 // 2
     check_path(model(), rounds_of(model()), X, y, rtol=0, atol=0)
-
-
-XGBOOST_TREES = {
-    "n_estimators": [4, 2],
-    "max_depth": [5, 1],
-    "subsample": [0.5, np.float64(1.0)],
-    "learning_rate": [0.3],
-    "reg_lambda": [1, 0.1],
-    "colsample_bylevel": [0.5],
-}
-
-
-@pytest.mark.parametrize("kind", ["array", "holes", "frame"])
-@pytest.mark.parametrize(
-    "params",
-    [{}, {"max_bin": 7, "base_score": 100.0}, {"tree_method": "exact"}],
-    ids=["default", "other bins", "exact"],
-)
-def test_xgboost_with_other_trees_on_the_same_columns(kind, params):
-    X, y = load_diabetes(return_X_y=True, as_frame=kind == "frame")
-    if kind == "holes":
-        X[::3, 2] = np.nan
-    weight = RNG.uniform(0.1, 2, len(y))
-    model = xgboost("Regressor", **params)
-    check_path(model, XGBOOST_TREES, X, y, sample_weight=weight, rtol=0, atol=0)
-
-
-def test_xgboost_that_bins_columns_again_and_again_shares_rounds_only():
-    X, y = load_diabetes(return_X_y=True)
-    model = xgboost("Regressor", tree_method="approx", n_estimators=3)
-    search = StabilitySearchCV(model, {"max_depth": [1, 2]}, cv=3)
-    assert search.fit(X, y).n_fits_ == 2 * 7
-    search.set_params(estimator__tree_method="hist")
-    assert search.fit(X, y).n_fits_ == 7
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS.values(), ids=CLASSIFIERS)
@@ -130,6 +106,8 @@ def test_classification(model, method, n_classes):
         lambda: lightgbm("Regressor", boosting_type="dart"),
         lambda: lightgbm("Regressor", boosting_type="rf", subsample=0.5, subsample_freq=1),
         lambda: lightgbm("Regressor", num_boost_round=5),
+        lambda: lightgbm("Regressor", early_stopping_round=5),
+        lambda: lightgbm("Regressor", linear_tree=True),
     ],
 )
 def test_what_depends_on_the_number_of_rounds_is_not_served(model):
@@ -140,6 +118,88 @@ def test_what_depends_on_the_number_of_rounds_is_not_served(model):
 def test_what_is_stopped_early_on_many_samples_is_not_served():
     X = np.zeros((10_001, 1))
     check_path(HistGradientBoostingRegressor(), {"max_iter": [1, 2]}, X, X[:, 0], serves=False)
+
+
+FITTED_FOR_EACH = {
+    "n_estimators": [2, 9],
+    "max_depth": [1, 3],
+    "learning_rate": [0.1, 0.5],
+    "subsample": [0.5, 1.0],
+    "reg_lambda": [0.0, 2.0],
+}
+
+
+@pytest.mark.parametrize(
+    "model", [lambda: xgboost("Regressor"), lambda: xgboost("Regressor", tree_method="exact")]
+)
+def test_xgboost_with_all_that_shares_the_binned_data(model):
+    X, y = load_diabetes(return_X_y=True)
+    check_path(model(), FITTED_FOR_EACH, X, y, sample_weight=np.ones(len(y)), rtol=0, atol=0)
+
+
+def test_xgboost_bins_each_training_set_once(monkeypatch):
+    sklearn_face = pytest.importorskip("xgboost.sklearn")
+    n_binned = []
+
+    class Counting(sklearn_face.QuantileDMatrix):
+        def __init__(self, *args, **kwargs):
+            n_binned.append(1)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(sklearn_face, "QuantileDMatrix", Counting)
+    X, y = load_diabetes(return_X_y=True)
+    grid = {"n_estimators": [1, 2], "max_depth": [1, 2, 3]}
+    search = StabilitySearchCV(xgboost("Regressor"), grid, cv=3, refit=False).fit(X, y)
+    assert len(n_binned) == search.n_fits_ == 1 + 3 + 3
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"ant": 2.0, "cat": 0.5}])
+def test_lightgbm_with_named_classes(method, class_weight):
+    X, y = load_iris(return_X_y=True)
+    model = lightgbm("Classifier", class_weight=class_weight, min_child_samples=3)
+    names = np.array(["ant", "bee", "cat"])[y]
+    check_path(model, rounds_of(model), X, names, method=method, rtol=0, atol=0)
+
+
+def missing(X):
+    X = X.copy()
+    X[::5, 2] = np.nan
+    return X
+
+
+def frame(X):
+    columns = {f"x{i}": column for i, column in enumerate(X.T)}
+    kinds = np.array(["ant", "bee", "cat"])[np.arange(len(X)) % 3]
+    return pd.DataFrame(columns | {"kind": pd.Categorical(kinds)})
+
+
+def sparse(X):
+    return csr_matrix(np.where(np.abs(X) < 0.02, 0, X))
+
+
+@pytest.mark.parametrize("make", [missing, frame, sparse, np.float32])
+@pytest.mark.parametrize(
+    "model",
+    [lambda: xgboost("Regressor", enable_categorical=True), lambda: lightgbm("Regressor")],
+    ids=["xgboost", "lightgbm"],
+)
+def test_other_data(model, make):
+    X, y = load_diabetes(return_X_y=True)
+    check_path(model(), rounds_of(model()), make(X), y, rtol=0, atol=0)
+
+
+def test_lightgbm_with_lists():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:60].tolist(), y[:60].tolist()
+    searches = [
+        StabilitySearchCV(
+            lightgbm("Regressor"), {"n_estimators": [3, 9]}, cv=3, refit=False, use_paths=use
+        ).fit(X, y)
+        for use in (True, False)
+    ]
+    with_paths, without = (search.cv_results_["mean_test_score"] for search in searches)
+    np.testing.assert_allclose(with_paths, without, rtol=1e-12)
 
 
 def test_no_number_of_rounds_is_not_served():

@@ -180,10 +180,11 @@ def test_net_does_not_serve(estimator):
     check_path(ElasticNet(), {"alpha": [1.0]}, X, np.c_[y, y], serves=False)
 
 
+@shapes
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
-def test_logistic_regression(method, kind):
-    X, _, rng = awkward()
+def test_logistic_regression(shape, method, kind):
+    X, _, rng = awkward(*shape)
     y, weight = labels(X, 2, rng), rng.uniform(0.1, 2.0, len(X))
     estimator = LogisticRegression(solver="newton-cholesky", tol=1e-8)
     options = {"method": method, "sample_weight": weight, "rtol": 1e-6, "atol": 1e-6}

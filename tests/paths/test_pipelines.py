@@ -102,6 +102,7 @@ def test_components_are_those_of_a_separate_fit(solver, shape):
     check_path(model, grid, X, RNG.normal(size=shape[0]), rtol=0, atol=0)
 
 
+@pytest.mark.parametrize("shape", [(442, 10), (30, 40)])
 @pytest.mark.parametrize(
     ("selection", "grid"),
     [
@@ -112,9 +113,21 @@ def test_components_are_those_of_a_separate_fit(solver, shape):
         (SelectFwe(f_regression), {"alpha": [1e-4, 0.1, 1]}),
     ],
 )
-def test_selections(selection, grid):
+def test_selections(selection, grid, shape):
     model = Pipeline([("select", selection), ("tree", DecisionTreeRegressor(max_depth=3))])
-    check_path(model, {f"select__{name}": values for name, values in grid.items()}, X, Y, rtol=0, atol=0)
+    some = np.tile(X, 4)[: shape[0], : shape[1]]  # with columns that are equally good
+    y = Y[: shape[0]] + 1e4 * some[:, 2]
+    grid = {f"select__{name}": values for name, values in grid.items()}
+    check_path(model, grid, some, y, rtol=0, atol=0)
+
+
+def test_depths_behind_a_transformer():
+    model = make_pipeline(StandardScaler(), DecisionTreeRegressor())
+    grid = {
+        "decisiontreeregressor__max_depth": [1, 2, 3],
+        "decisiontreeregressor__min_samples_split": [60, 0.3],
+    }
+    check_path(model, grid, X, Y)
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])

@@ -38,6 +38,7 @@ def test_duplicated_and_constant_columns_more_columns_than_rows_and_weights():
     wide = np.column_stack([np.round(X), np.round(X), np.ones(60), np.tile(X, 20)])
     weight = np.random.default_rng(0).integers(1, 4, size=60).astype(float)
     check_path(SVR(tol=1e-6), {"C": [0.5, 5.0]}, wide, y, sample_weight=weight, **CLOSE)
+    check_path(SVC(tol=1e-6), {"C": [0.5, 5.0]}, wide, LABELS[:60], sample_weight=weight)
 
 
 @pytest.mark.parametrize(

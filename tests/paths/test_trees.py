@@ -21,6 +21,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import ParameterGrid
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import steadycv.paths.forests
 import steadycv.paths.trees  # noqa: F401 - registers the paths
 from steadycv import StabilitySearchCV
 from steadycv.paths import PathData, find_path
@@ -176,8 +177,88 @@ def test_missing_values():
 
 
 def test_data_frame():
+    X, y, labels = untied()
+    X, names = pd.DataFrame({"x": X[:, 0]}), pd.Series(np.array(["ant", "bee", "cat"])[labels])
+    check_path(REGRESSOR, LIMITS, X, pd.Series(y))
+    check_path(CLASSIFIER, LIMITS, X, names)
+    assert all(
+        find_path(tree).prepare(tree, X, y).grower
+        for tree, y in [(REGRESSOR, labels), (CLASSIFIER, names)]
+    )
+
+
+def test_a_class_that_the_training_set_does_not_have():
+    X, _, y = untied()
+    y[:] = np.arange(len(y)) > 2
+    y[-1] = 2
+    rows = np.arange(len(y) - 1)
+    _, (probabilities,) = path_outputs(
+        CLASSIFIER, {"max_depth": [3]}, X, y, rows, method="predict_proba"
+    )
+    separate = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(probabilities, separate.predict_proba(X))
+
+
+UNUSUAL = [
+    DecisionTreeRegressor(criterion="absolute_error", random_state=0),
+    DecisionTreeRegressor(splitter="random", random_state=0),
+    DecisionTreeRegressor(max_leaf_nodes=9, random_state=0),
+    DecisionTreeRegressor(max_features=0.5, random_state=0),
+    DecisionTreeRegressor(monotonic_cst=[1, 0, 0], random_state=0),
+    DecisionTreeClassifier(max_features="sqrt", random_state=0),
+    RandomForestRegressor(n_estimators=3, max_samples=0.5, random_state=0),
+    RandomForestRegressor(n_estimators=3, n_jobs=2, random_state=0),
+    RandomForestClassifier(n_estimators=3, random_state=0),
+    RandomForestClassifier(n_estimators=3, max_features=None, class_weight="balanced", random_state=0),
+    ExtraTreesRegressor(n_estimators=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", UNUSUAL, ids=str)
+def test_unusual_trees_are_left_to_scikit_learn(estimator):
+    X, y = load_iris(return_X_y=True)
+    X = X[:, :3]
+    prepared = find_path(estimator).prepare(estimator, X, y)
+    assert getattr(prepared, "grower", prepared) is None
+    check_path(estimator, {"max_depth": [None]}, X, y, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    "sample_weight", [np.full(90, -1.0), np.zeros(90), np.array([np.nan] * 90), np.ones(7)]
+)
+def test_unusual_weights_are_left_to_scikit_learn(sample_weight):
     X, y, _ = untied()
-    check_path(REGRESSOR, LIMITS, pd.DataFrame({"x": X[:, 0]}), pd.Series(y))
+    path, data = find_path(REGRESSOR), (X, y, np.arange(90), X, y, {"sample_weight": sample_weight})
+    prepared = path.prepare(REGRESSOR, X, y)
+    results = []
+    for some in (prepared, prepared._replace(grower=None)):
+        try:
+            results.append(path.outputs(REGRESSOR, [{"max_depth": 3}], PathData(*data, "predict", some)))
+        except ValueError as error:
+            results.append(np.array(type(error).__name__))
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (DecisionTreeRegressor(min_samples_leaf=0.02, random_state=3), load_diabetes),
+        (DecisionTreeRegressor(random_state=np.random.RandomState(3)), load_diabetes),
+        (DecisionTreeClassifier(criterion="log_loss", random_state=3), load_iris),
+        (DecisionTreeClassifier(class_weight={0: 2, 1: 1, 2: 4}, random_state=3), load_iris),
+        (RandomForestRegressor(random_state=3), load_diabetes),
+        (RandomForestRegressor(bootstrap=False, random_state=np.random.RandomState(3)), load_diabetes),
+        (RandomForestClassifier(max_features=None, min_samples_leaf=2, random_state=3), load_iris),
+    ],
+    ids=str,
+)
+def test_common_trees_are_grown_without_scikit_learn(monkeypatch, estimator, data):
+    X, y = data(return_X_y=True)
+    grid = {"n_estimators": [1, 4, 9]} if hasattr(estimator, "n_estimators") else {"max_depth": [None]}
+    method = "predict" if data is load_diabetes else "predict_proba"
+    check_path(estimator, grid, X, y, method=method, rtol=0, atol=0)
+    monkeypatch.setattr(type(estimator), "fit", None)
+    path_outputs(estimator, grid, X, y, np.arange(len(y)), method=method)
 
 
 def test_alphas_of_the_pruning_path_itself():
@@ -194,6 +275,27 @@ def test_the_first_trees_of_a_forest(max_features):
     X, y = load_diabetes(return_X_y=True)
     forest = RandomForestRegressor(max_features=max_features, random_state=0)
     check_path(forest, {"n_estimators": [1, 4, 9], "max_depth": [2]}, X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "p"), [(80, 6), (20, 40)])
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestRegressor,
+        RandomForestClassifier,
+        ExtraTreesRegressor,
+        ExtraTreesClassifier,
+        BaggingRegressor,
+        BaggingClassifier,
+    ],
+)
+def test_the_first_trees_on_data_with_ties(ensemble, n, p, weighted):
+    X, numbers, labels = tied(n, p)
+    y = labels if "Classifier" in ensemble.__name__ else numbers
+    sample_weight = weights(n) if weighted else None
+    grid = {"n_estimators": [1, 4, 9]}
+    check_path(ensemble(random_state=0), grid, X, y, sample_weight=sample_weight, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])

@@ -92,6 +92,9 @@ class GridSearchCV(StabilitySearchCV):
             del self.cv_results_[key]
         return self
 
+    def _repr_html_inner(self):
+        return BaseSearchCV._repr_html_inner(self)  # those columns are what the result is shown from
+
 
 sklearn.model_selection.GridSearchCV = GridSearchCV
 

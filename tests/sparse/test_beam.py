@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from steadycv import SparseRidge, sparse_ridge_path
 from steadycv.sparse.solvers import SOLVERS
 
-N_PROBLEMS = {"beam": 1400, "rounding": 140, "exact": 140, "cuts": 14}
+N_PROBLEMS = {"beam": 1400, "rounding": 140, "exact": 140, "cuts": 7}
 PROVE = ("exact", "cuts")
 seeds = pytest.mark.parametrize("seed", range(20))
 

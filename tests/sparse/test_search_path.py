@@ -276,18 +276,19 @@ def test_two_dimensional_target(use_paths):
 
 
 @solvers
-@intercepts
-@scales
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("fit_intercept", "standardize", "weighted"),
+    [(True, False, False), (True, True, True), (False, True, False)],
+)
 def test_grid_of_models(solver, fit_intercept, standardize, weighted):
     X, y = data()
     weight = np.random.default_rng(0).uniform(0, 2, len(y)) if weighted else None
     options = {"solver": solver, "fit_intercept": fit_intercept, "standardize": standardize}
-    sparsities, gammas = [3, 1, 4], [1.0, 1e-3, 50.0]
+    sparsities, gammas = [3, 1], [1.0, 1e-3, 50.0]
     path = sparse_ridge_path(X, y, sparsities, gammas, sample_weight=weight, **options)
     assert path.sparsities.tolist() == sparsities
     assert path.gammas.tolist() == gammas
-    for t, g in product(range(3), range(3)):
+    for t, g in product(range(2), range(3)):
         model = SparseRidge(sparsities[t], gammas[g], **options).fit(X, y, weight)
         np.testing.assert_allclose(path.coef[t, g], model.coef_, rtol=1e-8, atol=1e-12)
         assert path.intercept[t, g] == pytest.approx(model.intercept_, rel=1e-8, abs=1e-8)
@@ -297,11 +298,10 @@ def test_grid_of_models(solver, fit_intercept, standardize, weighted):
 
 
 @solvers
-@pytest.mark.parametrize("strategy", ["grid", "coordinate"])
-@scales
+@pytest.mark.parametrize(("strategy", "standardize"), [("grid", True), ("coordinate", False)])
 def test_cv_is_a_search(solver, strategy, standardize):
-    X, y = data()
-    sparsities, gammas = [1, 2, 3], [0.1, 1.0, 10.0]
+    X, y = plain_data()
+    sparsities, gammas = [1, 2], [0.1, 10.0]
     options = {"solver": solver, "standardize": standardize, "fit_intercept": True, "swaps": True}
     model = SparseRidgeCV(
         sparsities=sparsities, gammas=gammas, search=strategy, cv=SHUFFLED, **options

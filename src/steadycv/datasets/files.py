@@ -7,10 +7,11 @@ import os
 import time
 from http.client import HTTPException
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError
 from urllib.request import urlopen
+
+from steadycv._files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,13 +93,8 @@ def _download(source: Source) -> bytes:
 
 
 def _keep(content: bytes, path: Path) -> None:
-    """Write a file whole or not at all."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".fetched-", dir=path.parent) as folder:
-            part = Path(folder) / path.name
-            part.write_bytes(content)
-            part.replace(path)
+        write_whole(path, content)
     except OSError as error:
         raise OSError(
             f"A file was fetched but could not be kept as {str(path)!r}: {error}. Name a folder that "

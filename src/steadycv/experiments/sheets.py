@@ -55,8 +55,8 @@ class Sheet:
         ]
         fits = sum(widest) + 2 * len(widest) <= width
         for i, name in enumerate(self.header):
-            least = widest[i] if fits else None
-            table.add_column(name, justify="right" if i else "left", min_width=least)
+            fixed = widest[i] if fits else None
+            table.add_column(name, justify="right" if i else "left", width=fixed)
         for row in self.rows:
             table.add_row(*row)
         return table

@@ -7,24 +7,25 @@ the training early. The random numbers are drawn round by round, too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from importlib import import_module
+from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.utils import check_array
 
 from steadycv._compat import n_samples_of
 from steadycv.paths.registry import register_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -37,10 +38,12 @@ class _RoundsPath(ABC):
     """One fit of the largest number of rounds; what is kept after fewer of them is read off it."""
 
     parameter: ClassVar[str] = "n_estimators"
+    # Parameters that take a fit of their own, but can share something with the other fits.
+    sharing: ClassVar[tuple[str, ...]] = ()
 
     def parameters(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
-        """The number of rounds."""
-        return (self.parameter,)
+        """The number of rounds, and what leaves the preparation of the data as it is."""
+        return (self.parameter, *self.sharing)
 
     def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:  # noqa: ARG002
         """Whether all rounds asked for are run, and do not depend on their number."""
@@ -54,11 +57,19 @@ class _RoundsPath(ABC):
     def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
         """Outputs after each number of rounds."""
         default = getattr(estimator, self.parameter)
-        rounds = [int(setting.get(self.parameter, default)) for setting in settings]
-        longest = clone(estimator).set_params(**{self.parameter: max(rounds)})
-        longest.fit(data.X_train, data.y_train, **data.fit_params)
-        after = dict(self._stages(longest, sorted(set(rounds)), data))
-        return np.stack([after[n] for n in rounds])
+        lines: dict[tuple[Any, ...], dict[int, int]] = {}
+        for i, setting in enumerate(settings):
+            others = tuple((name, setting[name]) for name in self.sharing if name in setting)
+            lines.setdefault(others, {})[i] = int(setting.get(self.parameter, default))
+        found: dict[int, NDArray[Any]] = {}
+        shared: dict[str, Any] = {}
+        for others, rounds in lines.items():
+            longest = clone(estimator).set_params(
+                **dict(others), **{self.parameter: max(rounds.values())}
+            )
+            after = dict(self._stages(longest, sorted(set(rounds.values())), data, shared))
+            found |= {i: after[n] for i, n in rounds.items()}
+        return np.stack([found[i] for i in range(len(settings))])
 
     @abstractmethod
     def _runs_all(self, estimator: Any, X: Any) -> bool:
@@ -66,9 +77,12 @@ class _RoundsPath(ABC):
 
     @abstractmethod
     def _stages(
-        self, fitted: Any, rounds: list[int], data: PathData
+        self, model: Any, rounds: list[int], data: PathData, shared: dict[str, Any]
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """The outputs by number of rounds, for the ascending numbers that are wanted."""
+        """Fit, and give the outputs by number of rounds, for the ascending numbers that are wanted.
+
+        What is put into `shared` is there for the other fits on the same training set.
+        """
 
 
 class GradientBoostingPath(_RoundsPath):
@@ -78,9 +92,14 @@ class GradientBoostingPath(_RoundsPath):
         return estimator.n_iter_no_change is None
 
     def _stages(
-        self, fitted: Any, rounds: list[int], data: PathData
+        self,
+        model: Any,
+        rounds: list[int],
+        data: PathData,
+        shared: dict[str, Any],  # noqa: ARG002
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        stages = getattr(fitted, f"staged_{data.method}")(data.X)
+        model.fit(data.X_train, data.y_train, **data.fit_params)
+        stages = getattr(model, f"staged_{data.method}")(data.X)
         return ((n, stage) for n, stage in enumerate(stages, 1) if n in rounds)
 
 
@@ -99,15 +118,15 @@ class HistGradientBoostingPath(GradientBoostingPath):
 
 
 class XGBoostPath(_RoundsPath):
-    """Rounds of XGBoost's trees. Regressors that grow other trees share the prepared columns as well."""
+    """Rounds of XGBoost's trees. The binned training set is shared by all that is fitted on it."""
 
-    # How trees are grown; none of these changes how the columns are sorted or binned before.
-    _GROWTH = (
+    sharing = (
         "max_depth",
         "max_leaves",
-        "min_child_weight",
-        "gamma",
         "learning_rate",
+        "gamma",
+        "min_child_weight",
+        "max_delta_step",
         "subsample",
         "colsample_bytree",
         "colsample_bylevel",
@@ -115,42 +134,6 @@ class XGBoostPath(_RoundsPath):
         "reg_alpha",
         "reg_lambda",
     )
-
-    def parameters(self, estimator: Any) -> tuple[str, ...]:
-        """The number of rounds and, where the columns can be prepared before, how trees are grown."""
-        return (self.parameter, *(self._GROWTH if self._prepares_columns(estimator) else ()))
-
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
-        """Outputs after each number of rounds, with each kind of trees."""
-        alike: dict[Any, list[int]] = {}
-        for i, setting in enumerate(settings):
-            growth = tuple((name, value) for name, value in setting.items() if name != self.parameter)
-            alike.setdefault(growth, []).append(i)
-        shared = self._prepares_columns(estimator) and isinstance(data.X, np.ndarray)
-        boosted = _Boosted(estimator, data) if shared else None
-        found: dict[int, NDArray[Any]] = {}
-        outputs: Iterable[NDArray[Any]]
-        for growth, keys in alike.items():
-            some = [settings[i] for i in keys]
-            if boosted is None:
-                outputs = super().outputs(clone(estimator).set_params(**dict(growth)), some, data)
-            else:
-                rounds = [int(s.get(self.parameter, estimator.n_estimators)) for s in some]
-                outputs = boosted.outputs(dict(growth), rounds)
-            found.update(zip(keys, outputs, strict=True))
-        return np.stack([found[i] for i in range(len(settings))])
-
-    def _prepares_columns(self, estimator: Any) -> bool:
-        return (
-            type(estimator).__name__ == "XGBRegressor"
-            and estimator.tree_method in (None, "auto", "hist", "exact")
-            and estimator.device in (None, "cpu")
-            and isinstance(estimator.objective, str)
-            and estimator.eval_metric is None
-            and not estimator.enable_categorical
-            and getattr(estimator, "feature_weights", None) is None
-            and estimator.feature_types is None
-        )
 
     def _runs_all(self, estimator: Any, X: Any) -> bool:  # noqa: ARG002
         # A "dart" round changes the weights of the rounds before it; "gblinear" has one model only.
@@ -161,42 +144,34 @@ class XGBoostPath(_RoundsPath):
         )
 
     def _stages(
-        self, fitted: Any, rounds: list[int], data: PathData
+        self, model: Any, rounds: list[int], data: PathData, shared: dict[str, Any]
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        predict = getattr(fitted, data.method)
-        return ((n, predict(data.X, iteration_range=(0, n))) for n in rounds)
+        def bin_once(*args: Any, **kwargs: Any) -> Any:
+            if "bins" not in shared:
+                shared["bins"] = type(model)._create_dmatrix(model, *args, **kwargs)
+            return shared["bins"]
 
-
-class _Boosted:
-    """XGBoost on one training set whose columns are prepared once, as its regressor prepares them."""
-
-    def __init__(self, estimator: Any, data: PathData) -> None:
-        xgboost = import_module("xgboost")
-        how = {"missing": estimator.missing, "nthread": estimator.n_jobs}
-        samples = (data.X_train, data.y_train)
-        weight = data.fit_params.get("sample_weight")
-        if estimator.tree_method == "exact":
-            self._train = xgboost.DMatrix(*samples, weight=weight, **how)
-        else:
-            bins = estimator.max_bin
-            self._train = xgboost.QuantileDMatrix(*samples, weight=weight, max_bin=bins, **how)
-        self._everywhere = xgboost.DMatrix(data.X, **how)
-        self._params = estimator.get_xgb_params()
-        self._booster = xgboost.Booster
-
-    def outputs(self, growth: dict[str, Any], rounds: list[int]) -> list[NDArray[Any]]:
-        """Predictions after each number of rounds."""
-        booster = self._booster(self._params | growth, [self._train])
-        for number in range(max(rounds)):
-            booster.update(self._train, number)
-        return [booster.predict(self._everywhere, iteration_range=(0, n)) for n in rounds]
+        model._create_dmatrix = bin_once  # not public: without it every model would bin the data
+        model.fit(data.X_train, data.y_train, **data.fit_params)
+        # Every stage goes on from the sum of the trees before, to which XGBoost adds the next ones.
+        margin, before = None, 0
+        for n in rounds:
+            later = {"base_margin": margin, "iteration_range": (before, n)}
+            outputs = getattr(model, data.method)(data.X, **later)
+            yield n, outputs
+            if model.objective == "reg:squarederror":
+                margin = outputs
+            else:
+                margin = model.predict(data.X, output_margin=True, **later)
+            before = n
 
 
 class LightGBMPath(_RoundsPath):
     """Rounds of LightGBM's trees."""
 
-    # Other names of the rounds and of the kind of boosting, which LightGBM takes as well.
-    _ALIASES = frozenset(
+    # Other names of the rounds and of the kind of boosting, which LightGBM takes as well; and what
+    # would do something else with data that it is to evaluate: stop early, or round them.
+    _NOT_SERVED = frozenset(
         (
             "num_iterations",
             "num_iteration",
@@ -210,26 +185,67 @@ class LightGBMPath(_RoundsPath):
             "max_iter",
             "boosting",
             "boost",
+            "early_stopping_round",
+            "early_stopping_rounds",
+            "early_stopping",
+            "n_iter_no_change",
+            "linear_tree",
+            "linear_trees",
         )
     )
 
     def _runs_all(self, estimator: Any, X: Any) -> bool:  # noqa: ARG002
         # A "dart" round changes the weights of the rounds before it; "rf" takes their mean.
-        return estimator.boosting_type in ("gbdt", "goss") and self._ALIASES.isdisjoint(
+        return estimator.boosting_type in ("gbdt", "goss") and self._NOT_SERVED.isdisjoint(
             estimator.get_params()
         )
 
     def _stages(
-        self, fitted: Any, rounds: list[int], data: PathData
+        self,
+        model: Any,
+        rounds: list[int],
+        data: PathData,
+        shared: dict[str, Any],  # noqa: ARG002
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        # A round that finds no split leaves no trees, and with random rounds the next one may find
-        # some: then the number of trees no longer tells the number of rounds.
-        counted = fitted.n_iter_ == rounds[-1]
+        # LightGBM keeps up, round by round, with what it says of data that it is to evaluate: a
+        # prediction after each stage would start from the first tree again.
+        said: dict[int, NDArray[Any]] = {}
+
+        def listen(environment: Any) -> None:
+            n = environment.iteration + 1
+
+            def keep(outputs: NDArray[Any], _: Any) -> tuple[str, float, bool]:
+                said[n] = np.array(outputs)
+                return "", 0.0, False
+
+            if n in rounds:
+                environment.model.eval_valid(keep)
+
+        X, y_train, classes = data.X, np.asarray(data.y_train), None
+        if not hasattr(X, "iloc"):
+            X = check_array(X, accept_sparse=True, ensure_all_finite=False)
+        if is_classifier(model):
+            # LightGBM would number the classes itself, but 4.7 does not in what it evaluates.
+            classes, y_train = np.unique(y_train, return_inverse=True)
+            if isinstance(model.class_weight, dict):
+                weight = model.class_weight
+                numbered = {i: weight[c] for i, c in enumerate(classes.tolist()) if c in weight}
+                model.set_params(class_weight=numbered)
+        any_y = np.resize(y_train, n_samples_of(X))  # nobody looks at them
+        listening: dict[str, Any] = {"callbacks": [listen]}
+        if "eval_X" in signature(model.fit).parameters:  # from LightGBM 4.7 on
+            listening |= {"eval_X": X, "eval_y": any_y}
+        else:
+            listening["eval_set"] = [(X, any_y)]
+        model.set_params(metric="None")
+        model.fit(data.X_train, y_train, **listening, **data.fit_params)
         for n in rounds:
-            if not counted:
-                fitted = clone(fitted).set_params(n_estimators=n)
-                fitted.fit(data.X_train, data.y_train, **data.fit_params)
-            yield n, getattr(fitted, data.method)(data.X, num_iteration=n)
+            outputs = said[n]
+            if classes is not None:
+                outputs = np.column_stack([1 - outputs, outputs]) if outputs.ndim == 1 else outputs
+                if data.method == "predict":
+                    outputs = classes.take(outputs.argmax(axis=1))
+            yield n, outputs
 
 
 register_path(GradientBoostingClassifier, GradientBoostingPath())

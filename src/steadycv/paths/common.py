@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from steadycv.paths.protocol import PathData
 
-__all__ = ["are_labels", "are_numbers", "is_table", "separate_outputs"]
+__all__ = ["are_labels", "are_numbers", "are_weights", "is_table", "separate_outputs"]
 
 
 def is_table(X: Any) -> bool:
@@ -38,6 +38,17 @@ def are_numbers(y: Any) -> bool:
 def are_labels(y: Any) -> bool:
     """Whether targets are classes, one for each sample."""
     return np.ndim(y) == 1 and type_of_target(y) in ("binary", "multiclass")
+
+
+def are_weights(sample_weight: Any) -> bool:
+    """Whether weights are finite numbers, one for each sample, none negative and some positive."""
+    weight = np.asarray(sample_weight)
+    return (
+        weight.ndim == 1
+        and weight.dtype.kind in "fiu"
+        and bool(weight.min() >= 0)
+        and bool(0 < weight.max() < np.inf)
+    )
 
 
 def separate_outputs(

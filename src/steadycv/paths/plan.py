@@ -10,7 +10,7 @@ from sklearn.base import is_regressor
 from steadycv.fitting import Group, Problem, new_estimator, separate
 
 # Imported to be registered.
-from steadycv.paths import boosting, linear, neighbors, pipelines, svm, trees  # noqa: F401
+from steadycv.paths import boosting, forests, linear, neighbors, pipelines, svm, trees  # noqa: F401
 from steadycv.paths.registry import find_path
 
 if TYPE_CHECKING:

@@ -75,11 +75,17 @@ def beam_search(gram: Gram, sparsity: int, gamma: float, *, width: int, swaps: b
     return _run(gram, np.empty(0, dtype=np.int64), sparsity, gamma, width, swaps=swaps)
 
 
-def improve(gram: Gram, support: Integers, gamma: float, *, swaps: bool = True) -> Solutions:
-    """A support with its coefficients, after all swaps that help; in the last row of the solutions."""
+def improve(
+    gram: Gram, support: Integers, gamma: float, *, swaps: bool = True
+) -> tuple[Integers, Floats]:
+    """A support and its coefficients, after all swaps that help."""
+    if len(support) == 0:
+        return support, np.empty(0)
     gram.trim()
     gram.fetch(support)
-    return _run(gram, support, len(support), gamma, 1, swaps=swaps)
+    found = _run(gram, support, len(support), gamma, 1, swaps=swaps)
+    size = found.size[-1]
+    return found.support[-1, :size], found.coef[-1, :size]
 
 
 def _likely(gram: Gram, gamma: float, number: int) -> Integers:

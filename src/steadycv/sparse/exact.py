@@ -20,6 +20,8 @@ import numpy as np
 
 from steadycv._jit import fast_kernel
 from steadycv.sparse.beam import improve
+from steadycv.sparse.node_bound import bound_of_node
+from steadycv.sparse.nodes import copy_node, give_back, keep_warm, pop, push, root, with_room
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.sparse.gram import Gram
+    from steadycv.sparse.nodes import Nodes
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
@@ -34,9 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Proof", "branch_and_bound"]
 
 NODES_AT_A_TIME = 200
-MOST_BYTES = 2**28  # of open nodes; beyond, the search goes into depth
 MOST_WANTED = 32  # rows at a time
-MOST_ACTIVE = 256  # columns that a relaxation works on
 
 
 class Proof(NamedTuple):
@@ -51,25 +52,6 @@ class Proof(NamedTuple):
     lower_bound: float
     n_nodes: int
     status: str
-
-
-class _Nodes(NamedTuple):
-    """Open nodes, each in a place of its own; `heap` orders those places by bound, lowest first.
-
-    `counts` holds how many are in the heap, how many places are spare, all nodes so far, and, while the
-    search goes into depth for want of spare places, where it went down from.
-    """
-
-    bound: Floats
-    n_in: Integers
-    members: Integers
-    out: NDArray[np.uint64]
-    n_warm: Integers
-    warm: Integers
-    warm_coef: Floats
-    heap: Integers
-    spare: Integers
-    counts: Integers
 
 
 class _Best(NamedTuple):
@@ -111,13 +93,14 @@ def branch_and_bound(
         Seconds and nodes after which it ends with what it has.
     """
     deadline = time.monotonic() + time_limit
-    nodes = _new_nodes(gram.n_columns, sparsity)
+    nodes = root(gram.n_columns, sparsity)
     best = _Best(np.zeros(sparsity, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([inf, inf]))
     wanted = np.empty(MOST_WANTED, dtype=np.int64)
     last_used = np.zeros(gram.n_columns, dtype=np.int64)
     _offer(gram, best, start, gamma)
     status = "optimal"
     while True:
+        nodes = with_room(nodes, NODES_AT_A_TIME + sparsity + 2)
         before = best.value[0]
         n_wanted = _search(
             gram.rows,
@@ -153,41 +136,13 @@ def branch_and_bound(
     return Proof(support, float(objective), float(lower), int(nodes.counts[2]), status)
 
 
-def _new_nodes(n_columns: int, sparsity: int) -> _Nodes:
-    n_words = (n_columns + 63) // 64
-    n_warm = min(n_columns, 4 * sparsity + 16)
-    size = 8 * (sparsity + n_words + 2 * n_warm + 6)
-    room = max(256, MOST_BYTES // size)
-    nodes = _Nodes(
-        np.empty(room),
-        np.empty(room, dtype=np.int64),
-        np.empty((room, sparsity), dtype=np.int64),
-        np.empty((room, n_words), dtype=np.uint64),
-        np.empty(room, dtype=np.int64),
-        np.empty((room, n_warm), dtype=np.int64),
-        np.empty((room, n_warm)),
-        np.empty(room, dtype=np.int64),
-        np.arange(room)[::-1].copy(),
-        np.array([1, room - 1, 0, 0]),
-    )
-    root = nodes.spare[room - 1]
-    nodes.heap[0] = root
-    nodes.bound[root] = 0.0
-    nodes.n_in[root] = 0
-    nodes.out[root] = 0
-    nodes.n_warm[root] = 0
-    return nodes
-
-
 def _offer(gram: Gram, best: _Best, support: Integers, gamma: float) -> None:
     """Take a support for the best, after swaps, if it is."""
-    found = improve(gram, support, gamma)
-    size = int(found.size[-1]) if len(found.size) else 0
-    columns, coef = found.support[-1, :size], found.coef[-1, :size]
+    columns, coef = improve(gram, support, gamma)
     value = gram.half_energy - 0.5 * float(coef @ gram.target[columns])
     if value <= best.value[0] * (1 + 1e-12):
-        best.support[:size] = columns
-        best.size[0] = size
+        best.support[: len(columns)] = columns
+        best.size[0] = len(columns)
         best.value[0] = min(value, best.value[0])
 
 
@@ -201,7 +156,7 @@ def _search(
     energy: float,
     gamma: float,
     tol: float,
-    nodes: _Nodes,
+    nodes: Nodes,
     best: _Best,
     n_nodes: int,
     wanted: Integers,
@@ -217,11 +172,11 @@ def _search(
     for _ in range(n_nodes):
         if nodes.counts[0] == 0:
             return 0
-        node = _pop(nodes)
+        node = pop(nodes)
         close_at = best.value[0] * (1 - tol)
         if nodes.bound[node] >= close_at:
             best.value[1] = min(best.value[1], nodes.bound[node])
-            _give_back(nodes, node)
+            give_back(nodes, node)
             continue
         # Lay the node out.
         n_in = nodes.n_in[node]
@@ -248,11 +203,11 @@ def _search(
             missing = _complete(rows, slot, target, diagonal, kind, active, n_in, places, n_free, energy,
                                 1.0 / gamma, best, c, wanted)  # fmt: skip
             if missing > 0:
-                _push(nodes, node)
+                push(nodes, node)
                 return missing
-            _give_back(nodes, node)
+            give_back(nodes, node)
             continue
-        bound, rise, n_active, missing = _bound(
+        bound, rise, n_active, missing = bound_of_node(
             rows, slot, target, diagonal, kind, active, n_in, n_active, places, energy, gamma, close_at,
             beta, c, top, wanted,
         )  # fmt: skip
@@ -260,232 +215,19 @@ def _search(
         for i in range(n_active):
             last_used[active[i]] = nodes.counts[2]
         if missing > 0:
-            _keep_warm(nodes, node, active, n_active, beta)
-            _push(nodes, node)
+            keep_warm(nodes, node, active, n_active, beta)
+            push(nodes, node)
             return missing
         if nodes.bound[node] >= close_at:
             best.value[1] = min(best.value[1], nodes.bound[node])
-            _give_back(nodes, node)
+            give_back(nodes, node)
             continue
-        _keep_warm(nodes, node, active, n_active, beta)
+        keep_warm(nodes, node, active, n_active, beta)
         if _fix(nodes, node, kind, c, top, bound, rise, close_at):
-            _push(nodes, node)
+            push(nodes, node)
         else:
             _split(nodes, node, kind, active, n_in, n_active, beta, c)
     return 0
-
-
-@fast_kernel
-def _bound(
-    rows: Floats,
-    slot: Integers,
-    target: Floats,
-    diagonal: Floats,
-    kind: Integers,
-    active: Integers,
-    n_in: int,
-    n_active: int,
-    places: int,
-    energy: float,
-    gamma: float,
-    close_at: float,
-    beta: Floats,
-    c: Floats,
-    top: Floats,
-    wanted: Integers,
-) -> tuple[float, float, int, int]:
-    """A bound for a node, as good as it takes; and the number of active columns, and of rows missing.
-
-    In between: how much the bound rises with the square of c for a column that is put in or out.
-    """
-    n_columns = len(target)
-    ridge = 1.0 / gamma
-    bound = rise = 0.0
-    steep_ones = np.empty(n_columns, dtype=np.int64)
-    is_active = np.zeros(n_columns, dtype=np.bool_)
-    for i in range(n_active):
-        is_active[active[i]] = True
-    theta = 0.0
-    before = 0.0
-    for turn in range(50):
-        n_missing = 0
-        for i in range(n_active):
-            if slot[active[i]] < 0 and n_missing < len(wanted):
-                wanted[n_missing] = active[i]
-                n_missing += 1
-        if n_missing > 0:
-            return bound, rise, n_active, n_missing
-        for j in range(n_columns):
-            c[j] = target[j]
-        fit = energy
-        for i in range(n_active):
-            b = beta[active[i]]
-            if b != 0.0:
-                fit -= b * target[active[i]]
-                row = rows[slot[active[i]]]
-                for j in range(n_columns):
-                    c[j] -= b * row[j]
-        square = fit
-        steep = 0.0
-        shrink = 0.0
-        for i in range(n_active):
-            j = active[i]
-            square -= beta[j] * c[j]
-            if i < n_in:
-                steep += c[j] * c[j]
-                shrink += beta[j] * beta[j]
-        square = max(square, 0.0)
-        _largest(c, kind, places + 1, top)
-        for i in range(1, places + 1):
-            steep += top[i]
-        whole = square + gamma * steep
-        along = fit / whole if whole > 0.0 else 0.0
-        bound = 0.5 * along * fit
-        rise = 0.5 * gamma * along * along
-        norm, level = _support_norm(beta, active, n_in, n_active, places)
-        value = 0.5 * square + 0.5 * ridge * (shrink + norm)
-        if bound >= close_at or value - bound <= 1e-7 * value:
-            break
-        if value < close_at and value - bound <= 0.1 * (close_at - bound):
-            break
-        # Splitting a node that cannot be closed does more than a bound that hardly rises.
-        if turn >= 3 and value < close_at and bound - before <= 0.02 * (close_at - bound):
-            break
-        before = max(before, bound)
-        theta = level * ridge if level > 0.0 else np.sqrt(top[1])
-        # The steepest of the free columns that should be active join them.
-        n_steep = 0
-        for j in range(n_columns):
-            if abs(c[j]) > theta * (1 - 1e-9) and kind[j] == 0 and not is_active[j]:
-                steep_ones[n_steep] = j
-                n_steep += 1
-        for i in range(min(n_steep, places + 5, len(wanted), MOST_ACTIVE - n_active)):
-            for m in range(i + 1, n_steep):
-                if abs(c[steep_ones[m]]) > abs(c[steep_ones[i]]):
-                    steep_ones[i], steep_ones[m] = steep_ones[m], steep_ones[i]
-            join = steep_ones[i]
-            active[n_active] = join
-            is_active[join] = True
-            beta[join] = 0.0
-            n_active += 1
-            if slot[join] < 0:
-                wanted[n_missing] = join
-                n_missing += 1
-        if n_missing > 0:
-            return bound, rise, n_active, n_missing
-        _descend(rows, slot, diagonal, active, n_in, n_active, places, ridge, theta, beta, c)
-        # Columns that are zero need not stay.
-        kept = n_in
-        for i in range(n_in, n_active):
-            if beta[active[i]] != 0.0:
-                active[kept] = active[i]
-                kept += 1
-            else:
-                is_active[active[i]] = False
-        n_active = kept
-    return bound, rise, n_active, 0
-
-
-@fast_kernel
-def _descend(
-    rows: Floats,
-    slot: Integers,
-    diagonal: Floats,
-    active: Integers,
-    n_in: int,
-    n_active: int,
-    places: int,
-    ridge: float,
-    theta: float,
-    beta: Floats,
-    c: Floats,
-) -> None:
-    """Coordinate descent over the active columns, with the threshold following the coefficients."""
-    gram = np.empty((n_active, n_active))
-    slope = np.empty(n_active)
-    scale = 0.0
-    for i in range(n_active):
-        slope[i] = c[active[i]]
-        row = rows[slot[active[i]]]
-        for m in range(n_active):
-            gram[i, m] = row[active[m]]
-    for _ in range(40):
-        moved = 0.0
-        scale = 0.0
-        for i in range(n_active):
-            j = active[i]
-            square = diagonal[j]
-            pull = slope[i] + square * beta[j]
-            if i < n_in:
-                new = pull / (square + ridge)
-            else:
-                size = abs(pull)
-                if size <= theta:
-                    size = 0.0
-                elif (size - theta) * ridge <= theta * square:
-                    size = (size - theta) / square
-                else:
-                    size = size / (square + ridge)
-                new = size if pull > 0 else -size
-            step = new - beta[j]
-            if step != 0.0:
-                beta[j] = new
-                for m in range(n_active):
-                    slope[m] -= step * gram[i, m]
-                moved = max(moved, abs(step))
-            scale = max(scale, abs(new))
-        _, level = _support_norm(beta, active, n_in, n_active, places)
-        if level > 0.0:
-            theta = level * ridge
-        if moved <= 1e-4 * scale:
-            break
-
-
-@fast_kernel
-def _support_norm(
-    beta: Floats, active: Integers, n_in: int, n_active: int, places: int
-) -> tuple[float, float]:
-    """The squared k-support norm of the free coefficients, and the level above which z is 1."""
-    n = 0
-    sizes = np.empty(n_active - n_in)
-    rest = 0.0
-    for i in range(n_in, n_active):
-        size = abs(beta[active[i]])
-        if size > 0.0:
-            place = n
-            while place > 0 and sizes[place - 1] < size:
-                sizes[place] = sizes[place - 1]
-                place -= 1
-            sizes[place] = size
-            n += 1
-            rest += size
-    norm = 0.0
-    if n <= places:
-        for i in range(n):
-            norm += sizes[i] * sizes[i]
-        return norm, 0.0
-    for h in range(places):
-        level = rest / (places - h)
-        if sizes[h] <= level or h == places - 1:
-            return norm + rest * level, level
-        norm += sizes[h] * sizes[h]
-        rest -= sizes[h]
-    return norm, 0.0
-
-
-@fast_kernel
-def _largest(c: Floats, kind: Integers, number: int, top: Floats) -> None:
-    """The largest squares of the free columns, in increasing order."""
-    for i in range(number):
-        top[i] = 0.0
-    for j in range(len(c)):
-        square = c[j] * c[j]
-        if square > top[0] and kind[j] == 0:
-            place = 0
-            while place + 1 < number and top[place + 1] < square:
-                top[place] = top[place + 1]
-                place += 1
-            top[place] = square
 
 
 @fast_kernel
@@ -571,7 +313,7 @@ def _complete(
 
 @fast_kernel
 def _fix(
-    nodes: _Nodes,
+    nodes: Nodes,
     node: int,
     kind: Integers,
     c: Floats,
@@ -602,7 +344,7 @@ def _fix(
 
 @fast_kernel
 def _split(
-    nodes: _Nodes,
+    nodes: Nodes,
     node: int,
     kind: Integers,
     active: Integers,
@@ -624,83 +366,9 @@ def _split(
         for j in range(len(c)):
             if kind[j] == 0 and (choice < 0 or abs(c[j]) > abs(c[choice])):
                 choice = j
-    with_it = _copy(nodes, node)
+    with_it = copy_node(nodes, node)
     nodes.members[with_it, n_in] = choice
     nodes.n_in[with_it] = n_in + 1
     nodes.out[node, choice >> 6] |= np.uint64(1) << np.uint64(choice & 63)
-    _push(nodes, node)
-    _push(nodes, with_it)
-
-
-@fast_kernel
-def _keep_warm(nodes: _Nodes, node: int, active: Integers, n_active: int, beta: Floats) -> None:
-    """Keep the coefficients of a node, the largest if there is no room for all."""
-    room = nodes.warm.shape[1]
-    n = min(room, n_active)
-    for i in range(n):
-        nodes.warm[node, i] = active[i]
-        nodes.warm_coef[node, i] = beta[active[i]]
-    nodes.n_warm[node] = n
-
-
-@fast_kernel
-def _copy(nodes: _Nodes, node: int) -> int:
-    """A node like another, in a spare place."""
-    nodes.counts[1] -= 1
-    new: int = nodes.spare[nodes.counts[1]]
-    nodes.bound[new] = nodes.bound[node]
-    nodes.n_in[new] = nodes.n_in[node]
-    nodes.n_warm[new] = nodes.n_warm[node]
-    for i in range(nodes.n_in[node]):
-        nodes.members[new, i] = nodes.members[node, i]
-    for i in range(nodes.out.shape[1]):
-        nodes.out[new, i] = nodes.out[node, i]
-    for i in range(nodes.n_warm[node]):
-        nodes.warm[new, i] = nodes.warm[node, i]
-        nodes.warm_coef[new, i] = nodes.warm_coef[node, i]
-    return new
-
-
-@fast_kernel
-def _give_back(nodes: _Nodes, node: int) -> None:
-    nodes.spare[nodes.counts[1]] = node
-    nodes.counts[1] += 1
-
-
-@fast_kernel
-def _push(nodes: _Nodes, node: int) -> None:
-    heap, place = nodes.heap, nodes.counts[0]
-    nodes.counts[0] += 1
-    while nodes.counts[3] == 0 and place > 0 and nodes.bound[heap[(place - 1) // 2]] > nodes.bound[node]:
-        heap[place] = heap[(place - 1) // 2]
-        place = (place - 1) // 2
-    heap[place] = node
-
-
-@fast_kernel
-def _pop(nodes: _Nodes) -> int:
-    """The node with the lowest bound; or, when places run out, the last one, so that few are needed."""
-    heap = nodes.heap
-    if nodes.counts[0] < nodes.counts[3]:
-        nodes.counts[3] = 0
-    if nodes.counts[3] == 0 and nodes.counts[1] < nodes.members.shape[1] + 2:
-        nodes.counts[3] = nodes.counts[0]
-    first: int = heap[0]
-    nodes.counts[0] -= 1
-    size = nodes.counts[0]
-    last: int = heap[size]
-    if nodes.counts[3] > 0:
-        return last
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and nodes.bound[heap[child + 1]] < nodes.bound[heap[child]]:
-            child += 1
-        if nodes.bound[heap[child]] >= nodes.bound[last]:
-            break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = last
-    return first
+    push(nodes, node)
+    push(nodes, with_it)

@@ -60,7 +60,7 @@ def solve_relaxation(
     gamma : float
         The larger, the weaker the ridge penalty.
     tol : float, default=1e-8
-        Largest gap between objective and lower bound, relative to the objective.
+        Largest gap between objective and lower bound, relative to the objective (but for rounding).
     max_iter : int, default=1000
         Largest number of passes over all columns. If it does not suffice, `converged` is false.
     start : array of shape (n_features,), optional
@@ -88,7 +88,9 @@ def solve_relaxation(
     )
     level = threshold * gamma
     z = np.minimum(1.0, np.abs(coef) / level) if level > 0 else np.where(coef == 0, 0.0, 1.0)
-    return Relaxation(coef, z, residual, value, bound, n_iter, value - bound <= tol * value)
+    # Where hardly anything is left of y, rounding is.
+    converged = value - bound <= tol * value + 1e-13 * float(y @ y)
+    return Relaxation(coef, z, residual, value, bound, n_iter, converged)
 
 
 @kernel

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.sparse.beam import Solutions
     from steadycv.sparse.cuts import OuterApproximation
     from steadycv.sparse.exact import Proof
     from steadycv.sparse.gram import Gram
@@ -112,9 +111,9 @@ def _rounding(training: Training, settings: Settings, options: Options) -> list[
     for sparsity, gamma in settings:
         relaxed = solve_relaxation(X, y, sparsity, gamma)
         support = round_relaxation(relaxed, sparsity)
-        found = improve(training.gram, support, gamma, swaps=options.swaps)
+        support, coef = improve(training.gram, support, gamma, swaps=options.swaps)
         limit = None if relaxed.converged else "number of iterations"
-        answers.append(Answer(*_last(found), relaxed.lower_bound, max(1, relaxed.n_iter), limit))
+        answers.append(Answer(support, coef, relaxed.lower_bound, max(1, relaxed.n_iter), limit))
     return answers
 
 
@@ -153,17 +152,9 @@ def _certified(
 ) -> Answer:
     """The answer with the coefficients of a support that comes with a bound."""
     _, gamma = setting
-    found = improve(training.gram, proof.support, gamma, swaps=False)
+    support, coef = improve(training.gram, proof.support, gamma, swaps=False)
     limit = None if proof.status == "optimal" else proof.status.replace("_", " ")
-    return Answer(*_last(found), proof.lower_bound, n_iter, limit)
-
-
-def _last(found: Solutions) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The support and the coefficients for the largest sparsity."""
-    if len(found.size) == 0:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    size = found.size[-1]
-    return found.support[-1, :size], found.coef[-1, :size]
+    return Answer(support, coef, proof.lower_bound, n_iter, limit)
 
 
 SOLVERS = {"beam": _beam, "rounding": _rounding, "exact": _exact, "cuts": _cuts}

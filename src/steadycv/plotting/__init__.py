@@ -1,0 +1,5 @@
+"""Pictures of a search."""
+
+from steadycv.plotting.display import StabilityDisplay
+
+__all__ = ["StabilityDisplay"]

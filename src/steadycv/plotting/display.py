@@ -1,0 +1,358 @@
+"""`StabilityDisplay`: pictures of a search, in the manner of scikit-learn's displays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from steadycv.plotting.frontier import Frontier
+from steadycv.plotting.grid_errors import MEASURES, Axis, GridErrors
+from steadycv.plotting.limits import upper_limit
+from steadycv.plotting.weight_path import WeightPath
+from steadycv.words import loss_name, number, short_names, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from steadycv.search import StabilitySearchCV
+
+__all__ = ["StabilityDisplay"]
+
+MOST_LABELS = 12  # an axis with more values gets round numbers as ticks
+
+
+class StabilityDisplay:
+    """Pictures of a fitted search.
+
+    Make one with :meth:`from_search`. There are three kinds:
+
+    - ``"frontier"``: CV error against instability, a point for each candidate. The steady choice lies on
+      the frontier, the candidates that are best for some weight; plain cross-validation's at its lower
+      end.
+    - ``"weights"``: the nested error against the stability weight, with the standard deviation over the
+      outer folds.
+    - ``"grid"``: an error over the grid, as a line for one parameter and as a heat map for two. Of more
+      parameters it shows two, with the lowest error over the others.
+
+    Parameters
+    ----------
+    frontier : Frontier or None
+        What the first kind shows; None if no instability is known.
+    weight_path : WeightPath or None
+        What the second kind shows; None without nesting.
+    grid_errors : GridErrors or None
+        What the third kind shows; None if no parameter has two values.
+    loss : str
+        What the mean of the losses is called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+    artists_ : dict of str to matplotlib Artist
+        What was drawn: ``"plain"`` and ``"steady"``, the marks of the two choices; ``"candidates"`` and
+        ``"frontier"``; ``"line"`` and ``"spread"``; ``"mesh"`` and ``"colorbar"``. Each kind has some.
+
+    See Also
+    --------
+    steadycv.write_report : All pictures on one page, with words and tables.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from steadycv import StabilityDisplay, StabilitySearchCV
+    >>> grid = {"max_depth": range(1, 8), "min_samples_leaf": [1, 5, 10, 20]}
+    >>> search = StabilitySearchCV(DecisionTreeRegressor(), grid)
+    >>> search = search.fit(*load_diabetes(return_X_y=True))
+    >>> display = StabilityDisplay.from_search(search)
+    >>> figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+    >>> _ = display.plot(axes[0], kind="weights")
+    >>> _ = display.plot(axes[1], kind="grid")
+    >>> plt.close("all")
+    """
+
+    ax_: Any
+    figure_: Any
+    artists_: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        frontier: Frontier | None,
+        weight_path: WeightPath | None,
+        grid_errors: GridErrors | None,
+        loss: str,
+    ) -> None:
+        self.frontier = frontier
+        self.weight_path = weight_path
+        self.grid_errors = grid_errors
+        self.loss = loss
+
+    @classmethod
+    def from_search(
+        cls,
+        search: StabilitySearchCV,
+        *,
+        kind: str = "frontier",
+        params: Sequence[str] | None = None,
+        error: str = "cv_error",
+        ax: Any = None,
+    ) -> StabilityDisplay:
+        """Draw a picture of a fitted search.
+
+        Parameters
+        ----------
+        search : StabilitySearchCV
+            The fitted search.
+        kind : {"frontier", "weights", "grid"}, default="frontier"
+            Which picture.
+        params : sequence of str, default=None
+            For the grid: the one or two parameters, horizontal and vertical. None for the two with most
+            values. Of a list of grids it shows the one that the choice is in.
+        error : {"cv_error", "regularized_error", "instability"}, default="cv_error"
+            For the grid: what to show.
+        ax : matplotlib Axes, default=None
+            What to draw on; None for a new figure.
+
+        Returns
+        -------
+        display : StabilityDisplay
+            The display, which can draw the other kinds as well.
+        """
+        display = cls(
+            frontier=Frontier.from_search(search),
+            weight_path=WeightPath.from_search(search),
+            grid_errors=GridErrors.from_search(search, error, params),
+            loss=loss_name(search.loss_),
+        )
+        return display.plot(ax, kind=kind)
+
+    def plot(self, ax: Any = None, *, kind: str = "frontier") -> StabilityDisplay:
+        """Draw a picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            What to draw on; None for a new figure.
+        kind : {"frontier", "weights", "grid"}, default="frontier"
+            Which picture.
+
+        Returns
+        -------
+        display : StabilityDisplay
+            The display itself.
+        """
+        kinds: dict[str, tuple[Any, Callable[..., dict[str, Any]], str]] = {
+            "frontier": (self.frontier, _draw_frontier, "no instability is known (nested=False)"),
+            "weights": (self.weight_path, _draw_weights, "there are no nested errors (nested=False)"),
+            "grid": (self.grid_errors, _draw_grid, "no parameter has two values with a known error"),
+        }
+        if kind not in kinds:
+            raise ValueError(f"kind must be one of {', '.join(map(repr, kinds))}, got {kind!r}.")
+        data, draw, lack = kinds[kind]
+        if data is None:
+            raise ValueError(f"There is nothing to draw with kind={kind!r}: {lack}.")
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                "StabilityDisplay needs matplotlib: pip install 'steadycv[plots]'."
+            ) from error
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        self.artists_ = draw(ax, data, self.loss, _colors(ax))
+        return self
+
+
+class _Colors(NamedTuple):
+    """Colours that people with any colour vision tell apart, after Okabe and Ito."""
+
+    ink: Any
+    faint: str
+    plain: str
+    steady: str
+    background: Any
+
+
+def _colors(ax: Any) -> _Colors:
+    """Those for the background that the style in use has."""
+    ink, background = ax.xaxis.label.get_color(), ax.get_facecolor()
+    if np.dot(background[:3], (0.2126, 0.7152, 0.0722)) > 0.4:
+        return _Colors(ink, "#8a8a8a", "#d55e00", "#0072b2", background)
+    return _Colors(ink, "#9a9a9a", "#f5a14b", "#56b4e9", background)
+
+
+def _draw_frontier(ax: Any, data: Frontier, loss: str, colors: _Colors) -> dict[str, Any]:
+    x, y = data.instability, data.cv_error
+    shown = data.candidates
+    candidates = ax.scatter(
+        x[shown], y[shown], s=16, color=colors.faint, alpha=0.6, linewidths=0, label="candidates"
+    )
+    [frontier] = ax.plot(
+        x[data.frontier],
+        y[data.frontier],
+        "-o",
+        color=colors.ink,
+        linewidth=1.2,
+        markersize=3.5,
+        label="frontier: best for some weight",
+    )
+    choices = _mark_choices(ax, colors, (x[data.plain], y[data.plain]), (x[data.steady], y[data.steady]))
+    ax.set(xlabel="instability: change in loss without a fold", ylabel=f"CV error ({loss})")
+    for values, set_limits in ((x[data.in_view], ax.set_xlim), (y[data.in_view], ax.set_ylim)):
+        low, high = values.min(), values.max()
+        if high > low:
+            set_limits(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    _finish(ax)
+    return {"candidates": candidates, "frontier": frontier, **choices}
+
+
+def _draw_weights(ax: Any, data: WeightPath, loss: str, colors: _Colors) -> dict[str, Any]:
+    weight, mean, spread = data.weight, data.mean_error, data.spread
+    band = ax.fill_between(
+        weight,
+        mean - spread,
+        mean + spread,
+        color=colors.faint,
+        alpha=0.25,
+        linewidth=0,
+        label="standard deviation over outer folds",
+    )
+    [line] = ax.plot(
+        weight, np.where(np.isfinite(mean), mean, np.nan), "-o", color=colors.ink, markersize=3.5
+    )
+    positive = weight[weight > 0]
+    if len(positive) and weight[0] == 0:
+        # Zero has no place on a logarithmic axis: it stands one step below the smallest weight.
+        step = np.log10(positive[1] / positive[0]) if len(positive) > 1 else 1.0
+        ax.set_xscale("symlog", linthresh=positive[0], linscale=0.9 * step)
+    elif len(positive) > 1:
+        ax.set_xscale("log")
+    plain = (0.0, mean[0]) if weight[0] == 0 else None
+    choices = _mark_choices(ax, colors, plain, (weight[data.chosen], mean[data.chosen]))
+    if plain is not None:
+        choices["plain"].set_label("weight 0: plain cross-validation")
+    choices["steady"].set_label(f"chosen weight: {number(weight[data.chosen])}")
+    ax.set(xlabel="stability weight", ylabel=f"error on outer folds ({loss})")
+    _finish(ax)
+    return {"line": line, "spread": band, **choices}
+
+
+def _draw_grid(ax: Any, data: GridErrors, loss: str, colors: _Colors) -> dict[str, Any]:
+    from matplotlib.colors import PowerNorm
+
+    names = [_literal(name) for name in short_names([axis.name for axis in data.axes]).values()]
+    label = MEASURES[data.measure] + (f" ({loss})" if data.measure == "cv_error" else "")
+    if data.others:
+        label += f"\nlowest over {_literal(', '.join(short_names(data.others).values()))}"
+    _set_ticks(ax, ax.xaxis, data.axes[0])
+    ax.set_xlabel(names[0])
+    if len(data.axes) == 1:
+        x = data.axes[0].positions
+        style = "-o" if data.axes[0].is_numeric else "o"
+        [line] = ax.plot(x, data.error, style, color=colors.ink, linewidth=1.2, markersize=3.5)
+        ax.set_ylabel(label)
+        plain, steady = (at and (x[at[0]], data.error[at]) for at in (data.plain, data.steady))
+        choices = _mark_choices(ax, colors, plain, steady)
+        _finish(ax)
+        return {"line": line, **choices}
+    _set_ticks(ax, ax.yaxis, data.axes[1])
+    ax.set_ylabel(names[1])
+    known = data.error[np.isfinite(data.error)]
+    top = upper_limit(known)
+    # The square root leaves more colours for the good candidates, which are the ones to compare.
+    norm = PowerNorm(0.5, vmin=known.min(), vmax=top)
+    mesh = ax.pcolormesh(
+        data.axes[0].edges,
+        data.axes[1].edges,
+        np.ma.masked_invalid(data.error.T),
+        cmap="cividis",
+        norm=norm,
+        rasterized=True,
+    )
+    if len(known) < data.error.size:
+        ax.patch.set(hatch="////", edgecolor=colors.faint)
+        label += "\n(hatched: failed or not looked at)"
+    colorbar = ax.figure.colorbar(mesh, ax=ax, extend="max" if top < known.max() else "neither")
+    colorbar.set_label(label)
+    x, y = (axis.positions for axis in data.axes)
+    plain, steady = (at and (x[at[0]], y[at[1]]) for at in (data.plain, data.steady))
+    choices = _mark_choices(ax, colors, plain, steady, halo="white")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    return {"mesh": mesh, "colorbar": colorbar, **choices}
+
+
+def _mark_choices(
+    ax: Any,
+    colors: _Colors,
+    plain: tuple[float, ...] | None,
+    steady: tuple[float, ...] | None,
+    halo: str | None = None,
+) -> dict[str, Any]:
+    """A square around plain cross-validation's choice, a disc on the steady one.
+
+    A point has room for both.
+    """
+    from matplotlib.patheffects import withStroke
+
+    marks = {}
+    if plain is not None:
+        [marks["plain"]] = ax.plot(
+            *([at] for at in plain),
+            "s",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgecolor=colors.plain,
+            markeredgewidth=2,
+            label="plain cross-validation",
+        )
+    if steady is not None:
+        [marks["steady"]] = ax.plot(
+            *([at] for at in steady),
+            "o",
+            markersize=7,
+            color=colors.steady,
+            label="steady choice",
+        )
+    for mark in marks.values():
+        mark.set(zorder=5, clip_on=False)
+        if halo is not None:
+            mark.set_path_effects([withStroke(linewidth=4, foreground=halo)])
+    return marks
+
+
+def _set_ticks(ax: Any, axis: Any, of: Axis) -> None:
+    """The values as ticks where they are few, else round numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    if of.scale == "log":
+        (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
+    if len(of.values) <= MOST_LABELS or of.scale == "category":
+        step = -(-len(of.values) // (3 * MOST_LABELS))
+        labels = [_literal(value_text(value)) for value in of.values[::step]]
+        crowded = axis is ax.xaxis and sum(map(len, labels)) > 50
+        axis.set_ticks(of.positions[::step], labels, rotation=45 if crowded else 0)
+        axis.set_ticks([], minor=True)
+        if crowded:
+            for text in axis.get_ticklabels():
+                text.set(ha="right", rotation_mode="anchor")
+    elif of.scale == "linear":
+        whole = all(float(value).is_integer() for value in of.values)
+        axis.set_major_locator(MaxNLocator("auto", integer=whole))
+
+
+def _literal(text: str) -> str:
+    """Dollars would start a formula."""
+    return text.replace("$", r"\$")
+
+
+def _finish(ax: Any) -> None:
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.legend(frameon=False)

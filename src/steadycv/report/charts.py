@@ -1,0 +1,238 @@
+"""The charts of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from steadycv.plotting.grid_errors import MEASURES
+from steadycv.plotting.limits import upper_limit
+from steadycv.report.svg import LETTER, Frame, Scale, Tick, add, axis_ticks, points
+from steadycv.words import number, short_names, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from xml.etree.ElementTree import Element
+
+    from numpy.typing import NDArray
+
+    from steadycv.plotting.frontier import Frontier
+    from steadycv.plotting.grid_errors import Axis, GridErrors
+    from steadycv.plotting.weight_path import WeightPath
+
+__all__ = ["frontier_chart", "grid_chart", "weights_chart"]
+
+LEVELS = 9  # shades of a heat map, see style.css
+MOST_DOTS = 4000
+
+
+def frontier_chart(data: Frontier, loss: str) -> Element:
+    """CV error against instability."""
+    x, y = data.instability, data.cv_error
+    shown = data.in_view
+    x_scale, y_scale = (_padded(values[shown]) for values in (x, y))
+    frame = Frame.of_ticks(
+        x_scale,
+        y_scale,
+        x_scale.ticks(),
+        y_scale.ticks(8),
+        labels=("instability", f"CV error ({loss})"),
+        name=(
+            f"Chart of CV error against instability, a dot for each of {len(shown)} candidates. "
+            f"{len(data.frontier)} of them are best for some weight: from CV error "
+            f"{number(y[data.frontier[0]])} and instability {number(x[data.frontier[0]])} to "
+            f"{number(y[data.frontier[-1]])} and {number(x[data.frontier[-1]])}."
+        ),
+    )
+    line = set(data.frontier.tolist())
+    others = [i for i in shown.tolist() if i not in line]
+    _dots(frame, x, y, others[:: -(-len(others) // MOST_DOTS)] if others else [], "dot")
+    add(frame.svg, "polyline", points=points(frame.x(x[data.frontier]), frame.y(y[data.frontier])))
+    _dots(frame, x, y, data.frontier.tolist(), "dot strong")
+    frame.mark(*([x[i], y[i]] if np.isfinite(x[i] + y[i]) else None for i in (data.plain, data.steady)))
+    return frame.svg
+
+
+def weights_chart(data: WeightPath, loss: str) -> Element:
+    """The nested error against the weight."""
+    at = _weight_places(data.weight)
+    mean, spread = data.mean_error, data.spread
+    known = np.isfinite(mean)
+    y_scale = _padded(np.concatenate([(mean - spread)[known], (mean + spread)[known]]))
+    x_scale = _padded(at, 0.04)
+    best, worst = number(mean[known].min()), number(mean[known].max())
+    frame = Frame.of_ticks(
+        x_scale,
+        y_scale,
+        _weight_ticks(data.weight, at),
+        y_scale.ticks(8),
+        labels=("stability weight", f"error on outer folds ({loss})"),
+        name=(
+            f"Chart of the nested error against the stability weight, from {best} at its lowest to "
+            f"{worst}. The chosen weight is {number(data.weight[data.chosen])}."
+        ),
+    )
+    x, low, high = frame.x(at[known]), (mean - spread)[known], (mean + spread)[known]
+    around = points([*x, *x[::-1]], [*frame.y(low), *frame.y(high)[::-1]])
+    add(frame.svg, "polygon", points=around, class_="spread")
+    add(frame.svg, "polyline", points=points(x, frame.y(mean[known])))
+    _dots(frame, at, mean, np.flatnonzero(known).tolist(), "dot strong")
+    plain = [at[0], mean[0]] if data.weight[0] == 0 and known[0] else None
+    frame.mark(plain, [at[data.chosen], mean[data.chosen]])
+    return frame.svg
+
+
+def _weight_places(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithms; zero, which has none, stands one step below the smallest weight."""
+    positive = np.log10(weight[weight > 0])
+    step = positive[1] - positive[0] if len(positive) > 1 else 1.0
+    zero = [positive[0] - step if len(positive) else 0.0] if weight[0] == 0 else []
+    return np.concatenate([zero, positive])
+
+
+def _weight_ticks(weight: NDArray[np.float64], at: NDArray[np.float64]) -> list[Tick]:
+    if len(weight) <= 4:
+        return [Tick(place, number(w)) for place, w in zip(at.tolist(), weight, strict=True)]
+    positive = weight[weight > 0]
+    ticks = Scale(positive[0], positive[-1], is_log=True).ticks(5)
+    zero = [Tick(float(at[0]), "0")] if weight[0] == 0 else []
+    return zero + [Tick(float(np.log10(tick.at)), tick.label) for tick in ticks]
+
+
+def grid_chart(data: GridErrors, loss: str) -> Element:
+    """An error over the grid: a line or a heat map."""
+    measure = MEASURES[data.measure]
+    if data.measure == "cv_error":
+        measure += f" ({loss})"
+    lowest = np.unravel_index(np.nanargmin(data.error), data.error.shape)
+    where = " and ".join(
+        f"{axis.name} = {value_text(axis.values[i])}" for axis, i in zip(data.axes, lowest, strict=True)
+    )
+    name = f"of the {measure} over the grid; it is lowest, {number(np.nanmin(data.error))}, at {where}."
+    return _line(data, measure, name) if len(data.axes) == 1 else _heat_map(data, name)
+
+
+def _line(data: GridErrors, measure: str, name: str) -> Element:
+    [axis] = data.axes
+    x = axis.positions
+    known = np.isfinite(data.error)
+    y_scale = _padded(data.error[known])
+    x_scale = _axis_scale(axis, axis.edges)
+    frame = Frame.of_ticks(
+        x_scale,
+        y_scale,
+        axis_ticks(axis, _on_page(x_scale), LETTER * 5),
+        y_scale.ticks(8),
+        labels=(short_names([axis.name])[axis.name], measure),
+        name=f"Chart {name}",
+    )
+    if axis.is_numeric:
+        line = points(frame.x(x[known]), frame.y(data.error[known]))
+        add(frame.svg, "polyline", points=line)
+    for i in np.flatnonzero(known).tolist():
+        _dot(frame, x[i], data.error[i], int(data.candidate[i]), "dot strong")
+    frame.mark(
+        *(
+            [x[at[0]], data.error[at]] if at is not None and known[at] else None
+            for at in (data.plain, data.steady)
+        )
+    )
+    return frame.svg
+
+
+def _heat_map(data: GridErrors, name: str) -> Element:
+    across, up = data.axes
+    x_scale, y_scale = _axis_scale(across, across.edges), _axis_scale(up, up.edges)
+    y_ticks = axis_ticks(up, Scale(y_scale.low, y_scale.high, 222, 0, y_scale.is_log), 16)
+    names = short_names([across.name, up.name])
+    frame = Frame.of_ticks(
+        x_scale,
+        y_scale,
+        axis_ticks(across, _on_page(x_scale), LETTER * 5),
+        y_ticks,
+        labels=(names[across.name], names[up.name]),
+        name=f"Heat map {name}",
+        foot=34,
+        grid_lines=False,
+    )
+    x, y = (np.round(scale(axis.edges), 1) for scale, axis in ((frame.x, across), (frame.y, up)))
+    low, top = float(np.nanmin(data.error)), upper_limit(data.error[np.isfinite(data.error)])
+    levels = _levels(data.error, low, top)
+    for level in range(-1, LEVELS):
+        # A cell is filled, or crossed out where nothing is known.
+        cells = "".join(
+            f"M{x[i]:g} {y[j]:g}H{x[i + 1]:g}V{y[j + 1]:g}H{x[i]:g}z"
+            + (f"L{x[i + 1]:g} {y[j + 1]:g}" if level < 0 else "")
+            for i, j in np.argwhere(levels == level).tolist()
+        )
+        if cells:
+            add(frame.svg, "path", d=cells, class_="unknown" if level < 0 else f"heat heat{level}")
+    frame.svg.set("data-x", " ".join(f"{edge:g}" for edge in x))
+    frame.svg.set("data-y", " ".join(f"{edge:g}" for edge in y))
+    frame.svg.set("data-cells", " ".join(map(str, data.candidate.ravel().tolist())))
+    _shades(frame, low, top, is_cut=bool(top < np.nanmax(data.error)))
+    places = across.positions, up.positions
+    frame.mark(
+        *(
+            None if at is None else [place[i] for place, i in zip(places, at, strict=True)]
+            for at in (data.plain, data.steady)
+        )
+    )
+    return frame.svg
+
+
+def _levels(error: NDArray[np.float64], low: float, top: float) -> NDArray[np.intp]:
+    """The shade of each cell, -1 where nothing is known.
+
+    The square root leaves more shades for the good candidates, which are the ones to compare.
+    """
+    share = np.sqrt(np.clip((error - low) / (top - low), 0, 1)) if top > low else error * 0
+    return np.where(np.isnan(share), -1, np.minimum(np.nan_to_num(share) * LEVELS, LEVELS - 1)).astype(
+        np.intp
+    )
+
+
+def _shades(frame: Frame, low: float, top: float, *, is_cut: bool) -> None:
+    """The key of a heat map, at its foot."""
+    height = float(frame.svg.get("viewBox", "").split()[-1])
+    start, size = 12 + LETTER * (len(number(low)) + 1), 14
+    add(frame.svg, "text", number(low), x=start - 6, y=height - 12, class_="tick end")
+    for level in range(LEVELS):
+        at = start + size * level
+        add(frame.svg, "rect", x=at, y=height - 22, width=size, height=12, class_=f"heat heat{level}")
+    end = start + size * LEVELS + 6
+    text = f"{number(top)}{' or more' if is_cut else ''}"
+    add(frame.svg, "text", text, x=end, y=height - 12, class_="tick")
+
+
+def _axis_scale(axis: Axis, ends: Sequence[float] | NDArray[np.float64]) -> Scale:
+    return Scale(float(ends[0]), float(ends[-1]), is_log=axis.scale == "log")
+
+
+def _on_page(scale: Scale) -> Scale:
+    """A scale with about the width that it will have, to see how many labels it has room for."""
+    return Scale(scale.low, scale.high, 0, 390, scale.is_log)
+
+
+def _padded(values: NDArray[np.float64], share: float = 0.06) -> Scale:
+    """A scale with some room around the values."""
+    low, high = float(values.min()), float(values.max())
+    room = share * (high - low) or 0.1 * abs(low) or 1.0
+    return Scale(low - room, high + room)
+
+
+def _dots(
+    frame: Frame,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    candidates: Sequence[int],
+    class_: str,
+) -> None:
+    for i in candidates:
+        _dot(frame, x[i], y[i], i, class_)
+
+
+def _dot(frame: Frame, x: float, y: float, index: int, class_: str) -> None:
+    cx, cy = round(float(frame.x(x)), 1), round(float(frame.y(y)), 1)
+    add(frame.svg, "circle", cx=cx, cy=cy, r=2.5, class_=class_, data_i=index)

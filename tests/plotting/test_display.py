@@ -1,0 +1,204 @@
+"""The pictures show what the results say; every expectation is computed here from the tables."""
+
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+from steadycv import StabilityDisplay, StabilitySearchCV
+
+mpl.use("Agg")
+DATA = load_diabetes(return_X_y=True)
+GRID = {"max_depth": [1, 2, 3, 4, 5, 7], "min_samples_leaf": [1, 20, 5]}
+
+
+@pytest.fixture(scope="module")
+def search():
+    return StabilitySearchCV(DecisionTreeRegressor(), GRID).fit(*DATA)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def drawn(artist):
+    return np.asarray(artist.get_xydata())
+
+
+def test_frontier_shows_all_candidates_and_the_best_for_each_weight(search):
+    display = StabilityDisplay.from_search(search)
+    error, instability = (search.cv_results_[name] for name in ("cv_error", "instability"))
+    points = display.artists_["candidates"].get_offsets()
+    np.testing.assert_array_equal(points, np.stack([instability, error], axis=1))
+    weights = np.concatenate([[0], np.logspace(-9, 9, 20_001)])
+    best = dict.fromkeys(int(np.argmin(error + weight * instability)) for weight in weights)
+    np.testing.assert_array_equal(
+        np.unique(drawn(display.artists_["frontier"]), axis=0), np.unique(points[list(best)], axis=0)
+    )
+    np.testing.assert_array_equal(drawn(display.artists_["plain"]), points[[search.kfold_index_]])
+    np.testing.assert_array_equal(drawn(display.artists_["steady"]), points[[search.best_index_]])
+
+
+def test_weights_show_mean_and_standard_deviation_over_outer_folds(search):
+    display = StabilityDisplay.from_search(search, kind="weights")
+    table = search.weights_
+    errors = np.array([table[f"split{t}_error"] for t in range(5)])
+    np.testing.assert_allclose(
+        drawn(display.artists_["line"]), np.stack([table["weight"], errors.mean(axis=0)], axis=1)
+    )
+    [outline] = display.artists_["spread"].get_paths()
+    at_zero = outline.vertices[outline.vertices[:, 0] == 0, 1]
+    mean, deviation = errors[:, 0].mean(), errors[:, 0].std()
+    np.testing.assert_allclose([at_zero.min(), at_zero.max()], [mean - deviation, mean + deviation])
+    np.testing.assert_allclose(
+        drawn(display.artists_["steady"]), [[search.stability_weight_, search.nested_error_]]
+    )
+    np.testing.assert_allclose(drawn(display.artists_["plain"]), [[0, mean]])
+
+
+def test_zero_and_the_next_weights_are_evenly_spaced(search):
+    display = StabilityDisplay.from_search(search, kind="weights")
+    display.figure_.canvas.draw()
+    weights = search.weights_["weight"]
+    places = display.ax_.transData.transform(np.stack([weights, weights], axis=1))[:, 0]
+    np.testing.assert_allclose(np.diff(places), np.diff(places)[0])
+
+
+def test_heat_map_has_an_error_for_each_pair(search):
+    display = StabilityDisplay.from_search(search, kind="grid")
+    mesh = display.artists_["mesh"].get_array().reshape(3, 6)
+    for params, error in zip(search.cv_results_["params"], search.cv_results_["cv_error"], strict=True):
+        row = [1, 5, 20].index(params["min_samples_leaf"])  # numbers are shown in order
+        assert mesh[row, GRID["max_depth"].index(params["max_depth"])] == error
+    best = search.best_params_
+    at = drawn(display.artists_["steady"])
+    np.testing.assert_array_equal(at, [[best["max_depth"], best["min_samples_leaf"]]])
+
+
+@pytest.mark.parametrize("error", ["regularized_error", "instability"])
+def test_line_over_one_axis_is_the_lowest_over_the_others(search, error):
+    display = StabilityDisplay.from_search(search, kind="grid", params=["max_depth"], error=error)
+    lowest = {
+        depth: min(
+            value
+            for params, value in zip(
+                search.cv_results_["params"], search.cv_results_[error], strict=True
+            )
+            if params["max_depth"] == depth
+        )
+        for depth in GRID["max_depth"]
+    }
+    np.testing.assert_array_equal(drawn(display.artists_["line"]), list(lowest.items()))
+    assert "lowest over min_samples_leaf" in display.ax_.get_ylabel()
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "positions"),
+    [
+        ([10.0, 0.1, 1.0, 100.0], "log", [0.1, 1, 10, 100]),
+        ([1, 2, 3, 4], "linear", [1, 2, 3, 4]),
+        ([0, 1e-3, 1e-2, 0.1], "linear", [0, 1, 2, 3]),  # no scale suits it: as categories
+    ],
+)
+def test_scale_of_an_axis(values, scale, positions):
+    search = StabilitySearchCV(Ridge(), {"alpha": values}, cv=3).fit(*DATA)
+    display = StabilityDisplay.from_search(search, kind="grid")
+    assert display.ax_.get_xscale() == scale
+    np.testing.assert_array_equal(drawn(display.artists_["line"])[:, 0], positions)
+
+
+def test_values_that_are_no_numbers_keep_their_order():
+    grid = {"max_features": [None, "sqrt", 3], "max_depth": [2, None]}
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, cv=3).fit(*DATA)
+    display = StabilityDisplay.from_search(search, kind="grid")
+    assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["None", "sqrt", "3"]
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["2", "None"]
+
+
+def test_dollars_are_no_formula():
+    search = StabilitySearchCV(Ridge(), {"solver": ["svd", "cholesky"]}, cv=3).fit(*DATA)
+    search.param_grid = {"solver": [r"$\frac$", "cholesky"]}
+    StabilityDisplay.from_search(search, kind="grid").figure_.canvas.draw()
+
+
+def test_candidates_that_an_adaptive_search_did_not_look_at_are_left_out():
+    grid = {"max_depth": range(1, 12), "min_samples_leaf": range(1, 40, 3)}
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, search="coordinate", cv=3).fit(*DATA)
+    known = np.isfinite(search.cv_results_["instability"])
+    assert not known.all()
+    display = StabilityDisplay.from_search(search)
+    assert len(display.artists_["candidates"].get_offsets()) == known.sum()
+    display.plot(kind="grid")
+    shown = ~np.ma.getmaskarray(display.artists_["mesh"].get_array())
+    assert shown.sum() == np.isfinite(search.cv_results_["cv_error"]).sum()
+
+
+def test_of_a_list_of_grids_the_one_with_the_choice_is_shown():
+    grids = [{"alpha": [1e6, 1e7]}, {"alpha": [0.1, 1.0], "fit_intercept": [True, False]}]
+    search = StabilitySearchCV(Ridge(), grids, cv=3).fit(*DATA)
+    display = StabilityDisplay.from_search(search, kind="grid")
+    assert [axis.values for axis in display.grid_errors.axes] == list(grids[1].values())
+
+
+def test_a_hopeless_candidate_does_not_squeeze_the_others():
+    grid = {"alpha": [1e-3, 1e-2, 1e-1, 1.0], "fit_intercept": [True, False]}
+    search = StabilitySearchCV(Ridge(), grid, cv=3).fit(*DATA)
+    search.cv_results_["cv_error"][3] = 1e9
+    display = StabilityDisplay.from_search(search)
+    assert display.ax_.get_ylim()[1] < 1e5
+
+
+def test_dark_styles_get_light_marks(search):
+    light = StabilityDisplay.from_search(search)
+    with plt.style.context("dark_background"):
+        dark = StabilityDisplay.from_search(search)
+    for mark in ("frontier", "plain", "steady"):
+        colors = [d.artists_[mark].get_markeredgecolor() for d in (light, dark)]
+        assert sum(mpl.colors.to_rgb(colors[1])) > sum(mpl.colors.to_rgb(colors[0]))
+
+
+def test_axes_that_are_given_are_drawn_on(search):
+    _, ax = plt.subplots()
+    display = StabilityDisplay.from_search(search, ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "pie"}, "kind must be one of"),
+        ({"error": "r2"}, "error must be one of"),
+        ({"params": ["depth"]}, r"of \['max_depth', 'min_samples_leaf'\]; got \['depth'\]"),
+        ({"params": ["max_depth"] * 2}, "one or two parameters"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(search, options, message):
+    with pytest.raises(ValueError, match=message):
+        StabilityDisplay.from_search(search, **options)
+
+
+@pytest.mark.parametrize("kind", ["frontier", "weights", "grid"])
+def test_what_is_not_known_cannot_be_drawn(kind):
+    search = StabilitySearchCV(Ridge(), {"alpha": [1]}, nested=False, stability_weights=0).fit(*DATA)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        StabilityDisplay.from_search(search, kind=kind)
+
+
+def test_search_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        StabilityDisplay.from_search(StabilitySearchCV(Ridge(), {"alpha": [1, 2]}))
+
+
+def test_without_matplotlib_it_says_what_to_install(search, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'steadycv\[plots\]'"):
+        StabilityDisplay.from_search(search)

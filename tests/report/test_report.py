@@ -1,0 +1,305 @@
+"""What a report says and draws is what the search found."""
+
+import re
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import searches
+from searches import EVIL, Page
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+
+from steadycv import StabilitySearchCV, write_report
+from steadycv.plotting.frontier import Frontier
+from steadycv.plotting.grid_errors import GridErrors
+from steadycv.plotting.weight_path import WeightPath
+from steadycv.report.charts import frontier_chart, grid_chart, weights_chart
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return searches.tree()
+
+
+@pytest.fixture
+def page(tmp_path):
+    def read(search, **options):
+        return Page(write_report(search, tmp_path / "report.html", **options).read_text("utf-8"))
+
+    return read
+
+
+def test_choice_promise_and_what_to_expect(tree, page):
+    words = page(tree, data_name="diabetes").words
+    assert "DecisionTreeRegressor tuned on diabetes" in words
+    assert "Chosen max_depth 3 min_samples_leaf 19" in words
+    assert "would have chosen max_depth = 2, min_samples_leaf = 1." in words
+    assert f"To expect on new data {tree.nested_error_:.0f} mean squared error" in words
+    assert f"a typical miss of about {np.sqrt(tree.nested_error_):.0f}" in words
+    assert f"Promised by cross-validation {tree.cv_error_:.0f} 0.4% lower" in words
+    assert "itself slightly low, because it is the lowest over 11 weights" in words
+    assert "not always better than plain cross-validation's" in words
+
+
+def test_all_candidates_are_in_the_table_and_can_be_pointed_at(tree, page):
+    result = page(tree)
+    assert len(result.json["m0-candidates"]) == 100
+    assert len(result.json["m0-weights"]) == 11
+    errors = [float(a["data-v"]) for a in result.find("td", "n") if a.get("data-v", "").count(".")]
+    for column in ("cv_error", "instability", "regularized_error"):
+        assert set(tree.cv_results_[column]) <= set(errors)
+
+
+def test_wins_are_counted_over_the_outer_folds(tree, page):
+    chosen = np.flatnonzero(tree.weights_["weight"] == tree.stability_weight_)[0]
+    winners = [tree.weights_[f"split{t}_index"][chosen] for t in range(5)]
+    words = page(tree).words
+    assert len(re.findall(r"\d of 5", words)) == len(set(winners))
+    for winner in set(winners):
+        params = tree.cv_results_["params"][winner]
+        text = f"max_depth = {params['max_depth']}, min_samples_leaf = {params['min_samples_leaf']}"
+        assert f"{text} {winners.count(winner)} of 5" in words
+
+
+def test_versions_seeds_and_command(tree, page):
+    words = page(tree, command="steadycv tune", notes=["3 rows were left out."]).words
+    assert "Run this: steadycv tune" in words
+    assert "3 rows were left out." in words
+    assert "cv=KFold(n_splits=5, random_state=1, shuffle=True)" in words
+    assert "seed of random_state 0 in every fit (None was given) seed of the folds 1" in words
+    assert "scikit-learn" in words
+
+
+# Charts.
+
+
+def places(svg, class_):
+    found = [e for e in svg.iter() if class_ in e.get("class", "").split()]
+    return {int(e.get("data-i")): (float(e.get("cx")), float(e.get("cy"))) for e in found}
+
+
+def assert_on_a_line(values, drawn, *, rising):
+    """Places are values on a linear scale, to a tenth of a unit."""
+    slope, start = np.polyfit(values, drawn, 1)
+    assert (slope > 0) == rising
+    np.testing.assert_allclose(start + slope * np.asarray(values), drawn, atol=0.1)
+
+
+def test_frontier_chart_has_a_dot_for_each_candidate_in_its_place(tree):
+    data = Frontier.from_search(tree)
+    svg = frontier_chart(data, "mean squared error")
+    dots = places(svg, "dot")
+    assert sorted(dots) == sorted(data.in_view)
+    x, y = zip(*dots.values(), strict=True)
+    shown = list(dots)
+    assert_on_a_line(tree.cv_results_["instability"][shown], x, rising=True)
+    assert_on_a_line(tree.cv_results_["cv_error"][shown], y, rising=False)
+    assert list(places(svg, "strong")) == data.frontier.tolist()
+    [steady] = (e for e in svg.iter() if e.get("class") == "mark steady")
+    assert (float(steady.get("cx")), float(steady.get("cy"))) == dots[tree.best_index_]
+    [plain] = (e for e in svg.iter() if e.get("class") == "mark plain")
+    middle = float(plain.get("x")) + 7, float(plain.get("y")) + 7
+    assert middle == pytest.approx(dots[tree.kfold_index_])
+
+
+def test_weights_chart_is_logarithmic_with_room_for_zero(tree):
+    svg = weights_chart(WeightPath.from_search(tree), "mean squared error")
+    x, y = np.array(list(places(svg, "dot").values())).T
+    np.testing.assert_allclose(np.diff(x), np.diff(x)[0], atol=0.2)
+    assert_on_a_line(tree.weights_["mean_error"], y, rising=False)
+
+
+def test_heat_map_has_a_cell_for_each_candidate_darker_where_the_error_is_low(tree):
+    svg = grid_chart(GridErrors.from_search(tree), "mean squared error")
+    x, y, cells = ([float(v) for v in svg.get(f"data-{k}").split()] for k in ("x", "y", "cells"))
+    assert len(x) == len(y) == 11
+    error = {}
+    for i, candidate in enumerate(map(int, cells)):
+        params = tree.cv_results_["params"][candidate]
+        assert (params["max_depth"], params["min_samples_leaf"]) == (1 + i // 10, 1 + 2 * (i % 10))
+        corner = f"M{x[i // 10]:g} {y[i % 10]:g}H"
+        [level] = (e.get("class") for e in svg.iter("path") if corner in e.get("d"))
+        error.setdefault(level, []).append(tree.cv_results_["cv_error"][candidate])
+    levels = [error[level] for level in sorted(error)]
+    assert len(levels) > 4
+    for better, worse in pairwise(levels):
+        assert max(better) <= min(worse)
+
+
+def test_line_chart_over_a_logarithmic_axis(page):
+    search = searches.ridge()
+    svg = grid_chart(GridErrors.from_search(search), "mean squared error")
+    x, y = np.array(list(places(svg, "dot").values())).T
+    assert_on_a_line(np.linspace(-3, 4, 15), x, rising=True)
+    assert_on_a_line(search.cv_results_["cv_error"], y, rising=False)
+    labels = [e.text for e in svg.iter("text") if e.get("class") == "tick middle"]
+    assert labels == ["0.01", "1", "100", "10000"]
+
+
+def test_ticks_tell_close_numbers_apart():
+    from steadycv.report.svg import Scale
+
+    for low, high in ((3420.01, 3420.05), (1e-9, 5e-9), (0, 1e12), (-3, 2)):
+        ticks = Scale(low, high).ticks()
+        assert len({tick.label for tick in ticks}) == len(ticks) > 2
+
+
+# Searches of all kinds.
+
+
+def test_classifier_in_words(page):
+    words = page(searches.classifier()).words
+    assert "log loss: 0 would be perfect" in words
+
+
+def test_parts_of_a_list_of_grids(page):
+    search = searches.accuracy_of_neighbors()
+    result = page(search)
+    assert "Errors over the grid, part 1" in result.text
+    assert "Errors over the grid, part 2" in result.text
+    assert f"wrong about {100 * search.nested_error_:.2g} times in 100" in result.words
+
+
+def test_fixed_weight_and_repeats(page):
+    words = page(searches.repeated()).words
+    assert "The weight was fixed beforehand, at 1." in words
+    assert "3 folds, 2 times" in words
+    assert re.search(r"\d of 6", words)
+    assert "slightly low" not in words  # one weight: the nested error is no minimum
+    assert "Error on new data for each weight" not in words
+
+
+def test_without_nesting(page):
+    words = page(searches.ridge(nested=False, stability_weights=0)).words
+    assert "To expect on new data not known" in words
+    assert "This search was told to do the same (stability weight 0)." in words
+    assert "No instability is known" in words
+    words = page(searches.ridge(nested=False, stability_weights=2.0)).words
+    assert "The weight was fixed beforehand, at 2." in words
+    assert "Error and instability of all candidates" in words
+
+
+def test_a_choice_of_ones_own(page):
+    words = page(searches.ridge(refit=lambda results: 3)).words
+    assert "picked by a function of your own" in words
+    assert "outside the nested cross-validation" in words
+    assert "Error on new data for each weight" in words
+
+
+def test_adaptive_search(page):
+    search = searches.tree(search="coordinate")
+    looked_at = int((~np.isnan(search.cv_results_["cv_error"])).sum())
+    assert looked_at < 100
+    words = page(search).words
+    assert f"the grid has 100, of which the search looked at {looked_at} (coordinate descent" in words
+    assert "not looked at" in words
+
+
+def test_one_candidate(page):
+    search = StabilitySearchCV(Ridge(), {"alpha": [1.0]}).fit(*searches.DATA)
+    result = page(search)
+    assert "The grid has one candidate" in result.words
+    assert "1 candidate " in result.words
+    assert not result.find("svg", "chart")
+
+
+def test_no_parameters_at_all(page):
+    search = StabilitySearchCV(Ridge(), {}).fit(*searches.DATA)
+    assert "Chosen the model as it is" in page(search).words
+
+
+def test_many_candidates_are_capped(page):
+    grid = {"alpha": np.logspace(-3, 3, 1100), "fit_intercept": [True, False]}
+    search = StabilitySearchCV(Ridge(), grid, cv=3).fit(*searches.DATA)
+    result = page(search)
+    assert "The 1000 best of 2200 candidates" in result.words
+    assert len(result.find("td", "n")) < 1002 * 4 + 40
+    assert len(result.json["m0-candidates"]) == 2200
+
+
+def test_models_compared(tree, page):
+    result = page({"cart": tree, "ridge": searches.ridge(cv=searches.FOLDS)})
+    assert "cart and ridge compared" in result.words
+    assert "ridge has the lowest nested error" in result.words
+    ids = [attrs["id"] for _, attrs in result.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = {attrs["href"][1:] for attrs in result.find("a")}
+    assert targets <= set(ids)
+
+
+def test_models_that_cannot_be_compared(tree, page):
+    words = page({"cart": tree, "ridge": searches.repeated()}).words
+    assert "tuned for different losses" in words
+    words = page({"cart": tree, "ridge": searches.ridge(nested=False, stability_weights=0)}).words
+    assert "Not all models have a nested error" in words
+
+
+# Safety.
+
+
+def test_what_comes_from_outside_stays_text(page):
+    search = searches.malicious()
+    result = page(
+        {EVIL[0]: search, EVIL[1]: search},
+        title=EVIL[2],
+        data_name=EVIL[1],
+        command=EVIL[0],
+        notes=EVIL,
+    )
+    scripts = [attrs for attrs in result.find("script") if attrs.get("type") != "application/json"]
+    assert len(scripts) == 1
+    assert not result.find("img")
+    assert not result.find("b")
+    assert not any(name.startswith("on") for _, attrs in result.elements for name in attrs)
+    for text in EVIL[:4]:
+        assert text in result.text
+    assert "failed" in result.words
+
+
+def test_page_names_nothing_to_load(tree, page):
+    result = page(tree)
+    loading = [
+        attrs[name] for _, attrs in result.elements for name in ("src", "href", "data") if name in attrs
+    ]
+    assert loading == ["#content"]
+
+
+def test_pictures_and_tables_say_what_they_are(tree, page):
+    result = page({"cart": tree, "knn": searches.accuracy_of_neighbors()})
+    assert all(attrs.get("aria-label") for attrs in result.find("svg", "chart"))
+    assert len(result.find("caption")) == len(result.find("table"))
+    inputs = {attrs["id"] for attrs in result.find("input")}
+    assert inputs == {attrs["for"] for attrs in result.find("label")}
+    assert result.find("html") == [{"lang": "en"}]
+
+
+def test_file_is_written_whole_or_not_at_all(tree, tmp_path, monkeypatch):
+    path = tmp_path / "new" / "report.html"
+    assert write_report(tree, path) == path
+    before = path.read_bytes()
+    monkeypatch.setattr("pathlib.Path.write_bytes", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(tree, path, title="another")
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_title_with_half_a_character(tree, tmp_path):
+    text = write_report(tree, tmp_path / "r.html", title="a\ud800b").read_text("utf-8")
+    assert "<title>a?b</title>" in text
+
+
+def test_what_cannot_be_reported_is_refused(tmp_path):
+    with pytest.raises(NotFittedError):
+        write_report(StabilitySearchCV(Ridge(), {"alpha": [1]}), tmp_path / "r.html")
+    with pytest.raises(ValueError, match="no search"):
+        write_report({}, tmp_path / "r.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_jinja_it_says_what_to_install(tree, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'steadycv\[report\]'"):
+        write_report(tree, tmp_path / "r.html")

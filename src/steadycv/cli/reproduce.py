@@ -15,7 +15,7 @@ from steadycv.cli.errors import UserError, told_in_one_line
 from steadycv.experiments import pages
 from steadycv.experiments.figure_summary import draw_figure, read_figure, summarize_figure
 from steadycv.experiments.figures import N_SEEDS, run_figure
-from steadycv.experiments.summary import read_results, summarize_table
+from steadycv.experiments.summary import read_results, summarize_shortly, summarize_table
 from steadycv.experiments.table_runs import run_table
 from steadycv.experiments.tables import TABLES
 
@@ -88,6 +88,10 @@ def reproduce(
             texts = [sheet.to_markdown() for sheet in sheets]
             texts += [f"![{name}, standardised {how}]({file.name})" for how, file in pictures.items()]
             pages.fill(docs, name, "\n\n".join(texts))
+            stored = {t: out / f"{t}.csv" for t in TABLES if (out / f"{t}.csv").exists()}
+            if name in stored:
+                short = summarize_shortly(TABLES, {t: read_results(file) for t, file in stored.items()})
+                pages.fill(docs, "in short", short.to_markdown())
 
 
 def _table(

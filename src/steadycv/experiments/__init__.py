@@ -5,7 +5,7 @@ from steadycv.experiments.figure_summary import draw_figure, read_figure, summar
 from steadycv.experiments.figures import FIGURES, run_figure
 from steadycv.experiments.models import Model
 from steadycv.experiments.sheets import Sheet
-from steadycv.experiments.summary import Results, read_results, summarize_table
+from steadycv.experiments.summary import Results, read_results, summarize_shortly, summarize_table
 from steadycv.experiments.table_runs import run_table
 from steadycv.experiments.tables import TABLES, Table
 from steadycv.experiments.verdict import Verdict, judge
@@ -27,5 +27,6 @@ __all__ = [
     "run_figure",
     "run_table",
     "summarize_figure",
+    "summarize_shortly",
     "summarize_table",
 ]

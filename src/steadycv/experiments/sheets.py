@@ -8,6 +8,8 @@ from math import isnan
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as RichTable
 
+from steadycv import words
+
 __all__ = ["Sheet", "interval", "number", "percent", "with_error"]
 
 
@@ -64,7 +66,7 @@ class Sheet:
 
 def number(value: float) -> str:
     """A number with four digits; a dash where there is none."""
-    return "-" if isnan(value) else f"{value:.4g}"
+    return "-" if isnan(value) else words.number(value)
 
 
 def with_error(value: float, error: float) -> str:

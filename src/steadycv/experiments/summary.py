@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from steadycv.experiments.models import Model
     from steadycv.experiments.tables import Table
 
-__all__ = ["Results", "read_results", "summarize_table"]
+__all__ = ["Results", "read_results", "summarize_shortly", "summarize_table"]
 
 
 def read_results(path: Path) -> Results:
@@ -94,6 +94,38 @@ def summarize_table(table: Table, results: Results) -> list[Sheet]:
         if model.nested:
             sheets += [_choices(table, model, results), _overall(table, model, results)]
     return [*sheets, _disappointment(table, models, results)]
+
+
+def summarize_shortly(tables: dict[str, Table], results: dict[str, Results]) -> Sheet:
+    """The method beside plain cross-validation, in a line for each model; by name of the table."""
+    rows: list[tuple[str, ...]] = []
+    for name, stored in results.items():
+        for model in tables[name].models:
+            datasets = stored.names(model.name)
+            if not model.nested or not datasets:
+                continue
+            printed = {s: _printed(tables[name], model, s) for s in (PLAIN, NESTED)}
+            known = [d for d in datasets if d in printed[PLAIN]]
+            theirs = [printed[NESTED][d].test_error / printed[PLAIN][d].test_error for d in known]
+            tests = ((NESTED, "test_error"), (PLAIN, "test_error"))
+            ratio = stored.ratio(datasets, model.name, *tests)
+            cells = [model.name, str(len(datasets)), number(_geometric_mean(theirs)), _cell(ratio)]
+            for selection in (PLAIN, NESTED):
+                promised = ((selection, "reported_error"), (selection, "test_error"))
+                lines = [printed[selection][d] for d in known]
+                honest = _geometric_mean([line.reported_error / line.test_error for line in lines])
+                cells += [number(honest), _cell(stored.ratio(datasets, model.name, *promised))]
+            rows.append(tuple(cells))
+    header = (
+        *("model", "data sets", "test MSE, nested kCV / kCV: paper", "ours"),
+        *("promised / test MSE, kCV: paper", "ours", "the same, nested kCV: paper", "ours"),
+    )
+    notes = ["Geometric means over data sets, with 95 % intervals for new splits of the same data sets."]
+    return Sheet("In short", header, rows, notes)
+
+
+def _cell(ratio: Ratio) -> str:
+    return f"{ratio.value:.3f} ({interval(ratio.low, ratio.high)})"
 
 
 def _errors(table: Table, model: Model, selection: str, results: Results) -> Sheet:
@@ -169,7 +201,9 @@ def _overall(table: Table, model: Model, results: Results) -> Sheet:
                     with_error(ratio.value, ratio.standard_error),
                     interval(ratio.low, ratio.high),
                     interval(ratio.far_low, ratio.far_high),
-                    percent(paper.SAME_CHOICE[model.name] if is_paper and group == "all" else nan),
+                    percent(
+                        paper.SAME_CHOICE.get(model.name, nan) if is_paper and group == "all" else nan
+                    ),
                     percent(float(same.mean())),
                 )
             )
@@ -246,4 +280,5 @@ def _verdict(selection: str, ratio: Ratio) -> str:
             f"{selection}: test MSE {change} than that of kCV {between}. "
             "That may be chance: no difference was shown."
         )
-    return f"{selection}: test MSE {change} than that of kCV {between}, on these data sets."
+    others = "On other data sets it may be different." if ratio.far_low <= 1 <= ratio.far_high else ""
+    return f"{selection}: test MSE {change} than that of kCV {between}. {others}".strip()

@@ -19,6 +19,7 @@ from sklearn.feature_selection import (
     f_regression,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
@@ -29,7 +30,7 @@ import steadycv.paths.boosting
 import steadycv.paths.linear
 import steadycv.paths.neighbors
 import steadycv.paths.pipelines  # noqa: F401 - register the paths
-from steadycv import StabilitySearchCV
+from steadycv import SparseRidge, StabilitySearchCV
 from steadycv.paths import PathData, find_path
 from steadycv.testing import check_path
 
@@ -301,3 +302,15 @@ def test_search_is_the_same_without_paths(n_jobs):
     with_paths, without = (search.cv_results_["mean_test_score"] for search in searches)
     np.testing.assert_allclose(with_paths, without, rtol=1e-12)
     assert searches[0].best_index_ == searches[1].best_index_
+
+
+def test_folds_are_not_taken_for_those_of_training_rows_that_were_transformed_differently():
+    model = Pipeline([("shrink", Shrinking()), ("model", SparseRidge(1))])
+    grid = {"model__sparsity": [1, 3]}
+    folds = KFold(3, shuffle=True, random_state=0)
+    with_paths, without = (
+        StabilitySearchCV(model, grid, cv=folds, use_paths=use).fit(X[:60], Y[:60]).cv_results_
+        for use in (True, False)
+    )
+    for name in ("cv_error", "instability"):
+        np.testing.assert_allclose(with_paths[name], without[name], rtol=1e-9)

@@ -1,0 +1,69 @@
+"""``steadycv compare``: which selection serves best on one's own data."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from steadycv.cli.data_files import features_and_target, read_table
+from steadycv.cli.errors import UserError, told_in_one_line
+from steadycv.cli.models import MODELS
+from steadycv.cli.preparation import find_columns
+from steadycv.experiments.comparison import run_comparison
+from steadycv.experiments.summary import read_results
+from steadycv.experiments.verdict import judge
+
+__all__ = ["compare"]
+
+
+def compare(
+    data: Annotated[Path, typer.Argument(help="A table: CSV, TSV or Parquet.", show_default=False)],
+    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = "cart",
+    splits: Annotated[int, typer.Option(min=2, help="How many random splits.")] = 50,
+    jobs: Annotated[int, typer.Option(min=1, help="How many processes work at a time.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The splits depend on it.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="A CSV file to keep the results in, and to go on from.")
+    ] = None,
+) -> None:
+    """Compare ways to choose hyperparameters on your own data.
+
+    A model is tuned on random nine tenths of the rows, by plain cross-validation (kCV), by nested
+    stability regularized cross-validation, by the rule of one standard error and with fixed stability
+    weights; what each chose is tried on the other tenth.
+    """
+    with told_in_one_line():
+        if model not in MODELS:
+            raise UserError(f"There is no model {model!r}. There are {', '.join(MODELS)}.")
+        features, y = features_and_target(read_table(data), target)
+        X, columns = find_columns(features)
+        compared = MODELS[model].on(model, columns)
+        compared.estimator()  # says what is not installed
+        console = Console()
+        for line in columns.in_words():
+            console.print(line, markup=False, highlight=False)
+        with tempfile.TemporaryDirectory() as folder:
+            path = out or Path(folder) / "results.csv"
+            run_comparison(
+                compared,
+                X,
+                y,
+                path,
+                name=data.name,
+                n_splits=splits,
+                seed=seed,
+                jobs=jobs,
+                progress=True,
+            )
+            results = read_results(path)
+        verdict = judge(results.only(n_splits=splits), data.name, model, compared.selections)
+        console.print(verdict.sheet.to_rich(console.width))
+        for line in verdict.words:
+            console.print(line, markup=False, highlight=False)
+        if out:
+            console.print(f"Results: {out}", markup=False, highlight=False)

@@ -1,0 +1,141 @@
+"""``steadycv reproduce``: the paper's tables and figures."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from steadycv import datasets as data_sets
+from steadycv.cli.errors import UserError, told_in_one_line
+from steadycv.experiments import pages
+from steadycv.experiments.figure_summary import draw_figure, read_figure, summarize_figure
+from steadycv.experiments.figures import N_SEEDS, run_figure
+from steadycv.experiments.summary import read_results, summarize_shortly, summarize_table
+from steadycv.experiments.table_runs import run_table
+from steadycv.experiments.tables import TABLES
+
+if TYPE_CHECKING:
+    from steadycv.experiments.sheets import Sheet
+
+__all__ = ["Experiment", "reproduce"]
+
+
+class Experiment(StrEnum):
+    """What there is to reproduce."""
+
+    table1 = "table1"
+    table2 = "table2"
+    table3 = "table3"
+    figure1 = "figure1"
+    figure2 = "figure2"
+
+
+def reproduce(
+    what: Annotated[Experiment, typer.Argument(help="Which table or figure.", show_default=False)],
+    splits: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Splits of each data set (the paper's number), or seeds of a figure (20)."
+        ),
+    ] = None,
+    datasets: Annotated[
+        str | None, typer.Option(help="Names of data sets, with commas between (all 13).")
+    ] = None,
+    models: Annotated[
+        str | None, typer.Option(help="Names of models of the table, with commas between (all).")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="How many processes work at a time.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The splits of a table depend on it.")] = 0,
+    out: Annotated[Path, typer.Option(help="The folder of the results.")] = Path("results"),
+    summary_only: Annotated[
+        bool, typer.Option("--summary-only", help="Run nothing; show what is stored.")
+    ] = False,
+    docs: Annotated[
+        Path | None, typer.Option(help="A page to put the results into, between its markers.")
+    ] = None,
+) -> None:
+    """Run a table or figure of the paper again, and show it beside the paper's figures.
+
+    Results are kept in a CSV file as they come: after an interruption the same command goes on, and
+    with more splits it adds to what is there.
+    """
+    with told_in_one_line():
+        name, path = what.value, out / f"{what.value}.csv"
+        pictures: dict[str, Path] = {}
+        if name in TABLES:
+            chosen = (_names(datasets), _names(models))
+            sheets = _table(name, path, splits, *chosen, jobs=jobs, seed=seed, run=not summary_only)
+        else:
+            if datasets or models or seed:
+                raise UserError("--datasets, --models and --seed are for tables: figures have none.")
+            if not summary_only:
+                run_figure(name, path, n_seeds=splits or N_SEEDS, jobs=jobs, progress=True)
+            rows = read_figure(_existing(path))
+            rows = rows if splits is None else rows[rows["seed"] < splits]
+            sheets = [summarize_figure(name, rows)]
+            pictures = draw_figure(name, rows, docs.parent if docs else out)
+        console = Console()
+        for sheet in sheets:
+            console.print(sheet.to_rich(console.width))
+        for file in (path, *pictures.values()):
+            console.print(f"Results: {file}", markup=False, highlight=False)
+        if docs:
+            texts = [sheet.to_markdown() for sheet in sheets]
+            texts += [f"![{name}, standardised {how}]({file.name})" for how, file in pictures.items()]
+            pages.fill(docs, name, "\n\n".join(texts))
+            stored = {t: out / f"{t}.csv" for t in TABLES if (out / f"{t}.csv").exists()}
+            if name in stored:
+                short = summarize_shortly(TABLES, {t: read_results(file) for t, file in stored.items()})
+                pages.fill(docs, "in short", short.to_markdown())
+
+
+def _table(
+    name: str,
+    path: Path,
+    splits: int | None,
+    datasets: list[str] | None,
+    models: list[str] | None,
+    *,
+    jobs: int,
+    seed: int,
+    run: bool,
+) -> list[Sheet]:
+    table = TABLES[name]
+    _check(datasets, list(data_sets.NAMES), "data set")
+    _check(models, [model.name for model in table.models], "model")
+    if run:
+        run_table(
+            table,
+            path,
+            n_splits=splits,
+            names=datasets,
+            models=models,
+            seed=seed,
+            jobs=jobs,
+            progress=True,
+        )
+    results = read_results(_existing(path))
+    return summarize_table(table, results.only(datasets=datasets, models=models, n_splits=splits))
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _check(names: list[str] | None, known: list[str], what: str) -> None:
+    unknown = [name for name in names or () if name not in known]
+    if unknown or names == []:
+        raise UserError(f"There is no {what} {', '.join(unknown)!r}. There are {', '.join(known)}.")
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise UserError(
+            f"There are no results in {os.fspath(path)!r}. Run without --summary-only first."
+        )
+    return path

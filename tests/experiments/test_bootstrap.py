@@ -13,7 +13,7 @@ def test_standard_error_of_a_mean():
 
 def test_ratio_by_hand():
     above = [np.array([1.0, 3.0]), np.array([6.0, 10.0, 8.0])]
-    below = [np.array([1.0, 1.0]), np.array([1.0, 2.0, 0.0])]
+    below = [np.array([1.0, 1.0]), np.array([1.0, 1.5, 0.5])]
     assert mean_ratio(above, below).value == pytest.approx(4.0)  # of 2 and 8
 
 

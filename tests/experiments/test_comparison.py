@@ -101,7 +101,10 @@ def test_a_sure_verdict():
         "the ratio: 0.900 to 0.900). That was the lowest in 100%"
     )
     assert "fairly sure" in found.words[0]
-    assert [row[2] for row in found.sheet.rows[1:]] == ["0.900", "2.000"]
+    assert [row[2] for row in found.sheet.rows[1:]] == [
+        "0.900 (0.90 to 0.90)",
+        "2.000 (2.00 to 2.00)",
+    ]
     assert [row[3] for row in found.sheet.rows] == ["0%", "100%", "0%"]
 
 

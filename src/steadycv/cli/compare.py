@@ -45,8 +45,6 @@ def compare(
         compared = MODELS[model].on(model, columns)
         compared.estimator()  # says what is not installed
         console = Console()
-        for line in columns.in_words():
-            console.print(line, markup=False, highlight=False)
         with tempfile.TemporaryDirectory() as folder:
             path = out or Path(folder) / "results.csv"
             run_comparison(
@@ -62,6 +60,8 @@ def compare(
             )
             results = read_results(path)
         verdict = judge(results.only(n_splits=splits), data.name, model, compared.selections)
+        for line in columns.in_words():
+            console.print(line, markup=False, highlight=False)
         console.print(verdict.sheet.to_rich(console.width))
         for line in verdict.words:
             console.print(line, markup=False, highlight=False)

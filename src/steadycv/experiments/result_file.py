@@ -77,7 +77,12 @@ class ResultFile(AbstractContextManager["ResultFile"]):
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = _lock(path)
         self._rows: dict[Key, list[list[str]]] = {}
-        for row in self._read():
+        try:
+            rows = self._read()
+        except WrongResultsError:
+            self._unlock()
+            raise
+        for row in rows:
             self._rows.setdefault(tuple(row[: len(self._key)]), []).append(row)
 
     def missing(self, units: Iterable[Unit]) -> list[Unit]:
@@ -110,6 +115,9 @@ class ResultFile(AbstractContextManager["ResultFile"]):
 
     def __exit__(self, *_: object) -> None:
         self._write_all()
+        self._unlock()
+
+    def _unlock(self) -> None:
         self._lock.close()
         Path(self._lock.name).unlink()
 

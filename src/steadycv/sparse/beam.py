@@ -216,7 +216,9 @@ def _advance(
             at[0] += 1
             continue
         if k > 0 and found_size[k - 1] == 0:
-            fall[half, 0] = _solve(rows, slot, target, diagonal, ridge, k, top.support, stand)
+            fall[half, 0] = _solve(
+                rows, slot, target, diagonal, half_energy, ridge, k, top.support, stand
+            )
             _record(k, fall[half, 0], stand, found_support, found_coef, found_size)
         while swaps and k > 0:
             least = TIE * (half_energy - fall[half, 0]) + 1e-14 * half_energy
@@ -230,7 +232,7 @@ def _advance(
                 trial[i] = top.support[i]
             trial[leave] = top.support[k - 1]
             trial[k - 1] = enter
-            reached = _solve(rows, slot, target, diagonal, ridge, k, trial, stand)
+            reached = _solve(rows, slot, target, diagonal, half_energy, ridge, k, trial, stand)
             if not reached > fall[half, 0] + least:  # the gain was rounding, or it would go on for ever
                 break
             _remove(leave, k, top)
@@ -238,7 +240,8 @@ def _advance(
             fall[half, 0] = reached
             _record(k, reached, stand, found_support, found_coef, found_size)
             at[3] += 1
-        if k > 1 and best[k - 1] < best[k - 2]:  # by rounding, or because the best had no children
+        # By rounding, or because the best had no children.
+        if k > 0 and not best[k - 1] >= (best[k - 2] if k > 1 else 0.0):
             _repeat(k, best, found_support, found_coef, found_size)
         if k == sparsity:
             return 0
@@ -258,7 +261,7 @@ def _advance(
                 value[enter] = 0.0
         kept = _best_children(parent, child, child_fall, n_children, states.support[half], k, width)
         if kept == 0:  # nothing is left to explain
-            for more in range(max(k, 1), sparsity):
+            for more in range(k, sparsity):
                 _repeat(more + 1, best, found_support, found_coef, found_size)
             return 0
         n_wanted = 0
@@ -410,6 +413,7 @@ def _solve(
     slot: Integers,
     target: Floats,
     diagonal: Floats,
+    half_energy: float,
     ridge: float,
     k: int,
     support: Integers,
@@ -424,30 +428,40 @@ def _solve(
     while start < min(k, stand.at[4]) and order[start] == support[start]:
         start += 1
     stand.at[4] = k
-    fall = 0.0
+    for i in range(start, k):
+        order[i] = support[i]
+        row = rows[slot[order[i]]]
+        for h in range(i + 1):
+            rest = row[order[h]]
+            for m in range(h):
+                rest -= factor[i, m] * factor[h, m]
+            if h < i:
+                factor[i, h] = rest / factor[h, h]
+            else:
+                factor[i, i] = np.sqrt(max(rest, FLOOR * diagonal[order[i]]) + ridge)
+        rest = target[order[i]]
+        for m in range(i):
+            rest -= factor[i, m] * forward[m]
+        forward[i] = rest / factor[i, i]
     for i in range(k):
-        if i >= start:
-            order[i] = support[i]
-            row = rows[slot[order[i]]]
-            for h in range(i + 1):
-                rest = row[order[h]]
-                for m in range(h):
-                    rest -= factor[i, m] * factor[h, m]
-                if h < i:
-                    factor[i, h] = rest / factor[h, h]
-                else:
-                    factor[i, i] = np.sqrt(max(rest, FLOOR * diagonal[order[i]]) + ridge)
-            rest = target[order[i]]
-            for m in range(i):
-                rest -= factor[i, m] * forward[m]
-            forward[i] = rest / factor[i, i]
-        fall += 0.5 * forward[i] * forward[i]
         solution[i] = forward[i]
     for i in range(k - 1, -1, -1):
         solution[i] /= factor[i, i]
         for m in range(i):
             solution[m] -= factor[i, m] * solution[i]
-    return fall
+    # From the coefficients as they are, which may be mostly rounding when there is hardly any penalty;
+    # and no more than is certain.
+    fall = 0.0
+    size = 0.0
+    for i in range(k):
+        row = rows[slot[order[i]]]
+        slope = ridge * solution[i]
+        for h in range(k):
+            slope += row[order[h]] * solution[h]
+        fall += solution[i] * (target[order[i]] - 0.5 * slope)
+        size += abs(solution[i]) * np.sqrt(diagonal[order[i]])
+    fall -= 1e-14 * size * size
+    return fall if fall <= half_energy * (1 + TIE) else -1.0
 
 
 @fast_kernel
@@ -477,12 +491,12 @@ def _record(
 def _repeat(
     k: int, best: Floats, found_support: Integers, found_coef: Floats, found_size: Integers
 ) -> None:
-    """Take the solution with one column less."""
+    """Take the solution with one column less; that with none is empty."""
     for i in range(k - 1):
         found_support[k - 1, i] = found_support[k - 2, i]
         found_coef[k - 1, i] = found_coef[k - 2, i]
-    found_size[k - 1] = found_size[k - 2]
-    best[k - 1] = best[k - 2]
+    found_size[k - 1] = found_size[k - 2] if k > 1 else 0
+    best[k - 1] = best[k - 2] if k > 1 else 0.0
 
 
 @fast_kernel

@@ -177,14 +177,9 @@ def _first_bound(X: NDArray[np.float64], y: NDArray[np.float64], sparsity: int, 
 def _ridge(
     X: NDArray[np.float64], y: NDArray[np.float64], gamma: float, support: NDArray[np.intp]
 ) -> tuple[float, NDArray[np.float64]]:
-    """The least objective on a support and the residual there, by the smaller of two systems."""
-    columns = X[:, support]
-    n_samples, size = columns.shape
-    if size > n_samples:
-        kernel = np.eye(n_samples) + gamma * columns @ columns.T
-        coef = gamma * columns.T @ np.linalg.solve(kernel, y)
-    else:
-        rows = np.vstack([columns, np.eye(size) / np.sqrt(gamma)])
-        coef = np.linalg.lstsq(rows, np.append(y, np.zeros(size)), rcond=None)[0]
+    """The least objective on a support and the residual there, by least squares without products."""
+    columns, size = X[:, support], len(support)
+    rows = np.vstack([columns, np.eye(size) / np.sqrt(gamma)])
+    coef = np.linalg.lstsq(rows, np.append(y, np.zeros(size)), rcond=None)[0]
     residual = y - columns @ coef
     return float(residual @ residual + coef @ coef / gamma) / 2, residual

@@ -53,8 +53,8 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     fit_intercept : bool, default=True
         Whether there is an intercept. It is not penalised.
     standardize : bool, default=False
-        Whether columns are scaled to variance 1 before they are penalised. Coefficients are for the
-        columns as they came.
+        Whether columns are scaled to variance 1 before they are penalised; constant ones stay as they
+        are. Coefficients are for the columns as they came.
     beam_width : int, default=4
         How many supports ``"beam"`` keeps at each sparsity. It also starts ``"exact"`` and ``"cuts"``.
     swaps : bool, default=True
@@ -76,7 +76,8 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         The columns that were chosen, in order. There may be fewer than `sparsity`: constant columns are
         never chosen, nor is any when nothing is left to explain.
     objective_ : float
-        What was minimised.
+        What was minimised; when columns are standardized, the penalty is on the coefficients of the
+        scaled columns.
     lower_bound_ : float
         No model that `sparsity` and `gamma` allow has a lower objective. ``"beam"`` gets it from the
         residuals, by duality; ``"rounding"`` from the relaxation; the others from their search.
@@ -100,6 +101,11 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     -----
     With sample weights the squared errors are weighted; a weight of 2 is a row that is there twice.
     Of columns that are equally good the first is taken.
+
+    All solvers start from sums of products of the columns, as ``Ridge(solver="cholesky")`` does. When a
+    large `gamma` leaves hardly any penalty and columns almost depend on each other, these hold
+    too few digits: columns whose gain could be rounding are then not added. Squares of a column, or of
+    the target, that sum up to more than 1e150 are refused; below 1e-280 they count as zero.
 
     Examples
     --------

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "Gram", "blocks_of_folds", "one_block"]
 
-FAR = 1e4  # squares over those of what is centred, beyond which centring sums loses too many digits
+FAR = 1e2  # squares over those of what is centred, beyond which centring sums loses too many digits
 LARGEST = 1e150  # sum of squares; the square of a product must not overflow
+SMALLEST = 1e-280  # sum of squares; its inverse must not overflow
 ALL_AT_ONCE = 64  # so few columns are not worth asking for one by one
 ROOM = 256  # rows, to begin with; what is not used takes no memory
 MOST_ROWS = 512  # between two passes
@@ -242,7 +243,7 @@ class Gram:
             if len(rough):
                 about = sum(block.squares_about(mean[rough], rough) for block in blocks)
                 variance[rough] = np.where(about > 1e-26 * squares[rough], about / weight, 1.0)
-            self.scale = np.sqrt(np.where(varies, variance, 1.0))
+            self.scale = np.sqrt(np.where(varies & (variance > 0), variance, 1.0))
         if standardize or not varies.all():
             factor = self.varies / self.scale
             self.diagonal = factor * factor * self.diagonal
@@ -291,5 +292,5 @@ class Gram:
 
 
 def _rounding(squares: Any, weight: float, origin: Any) -> Any:
-    """What may be left of the squares of a constant when it is centred."""
-    return 1e-12 * squares + 1e-26 * weight * origin**2
+    """What may be left of the squares of a constant when it is centred, or what underflows."""
+    return 1e-12 * squares + 1e-26 * weight * origin**2 + SMALLEST

@@ -6,7 +6,7 @@ import pytest
 from enumeration import centred, optimum, problem
 from sklearn.linear_model import Ridge
 
-from steadycv.sparse.relaxation import solve_relaxation
+from steadycv.sparse.relaxation import solve_relaxations
 from steadycv.sparse.rounding import round_relaxation
 
 
@@ -27,6 +27,11 @@ def gaussian(n_samples, n_features, seed, correlation=0.3):
     X = common * np.sqrt(correlation) + rng.normal(size=(n_samples, n_features))
     y = X[:, : min(4, n_features)].sum(axis=1) + rng.normal(size=n_samples)
     return np.asfortranarray(X - X.mean(axis=0)), y - y.mean()
+
+
+def solve_relaxation(X, y, sparsity, gamma, **options):
+    [relaxed] = solve_relaxations(X, y, sparsity, [gamma], **options)
+    return relaxed
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -77,13 +82,14 @@ def test_all_columns_are_a_ridge_regression():
     np.testing.assert_allclose(relaxed.coef, ridge.coef_, rtol=1e-6, atol=1e-9)
 
 
-def test_a_start_does_not_change_the_solution():
+def test_a_solution_does_not_depend_on_the_other_gammas():
     X, y = gaussian(40, 80, 3)
-    cold = solve_relaxation(X, y, 6, 2.0)
-    for start in (solve_relaxation(X, y, 4, 2.0).coef, solve_relaxation(X, y, 6, 20.0).coef):
-        warm = solve_relaxation(X, y, 6, 2.0, start=start)
-        assert warm.value == pytest.approx(cold.value, rel=1e-8)
-        np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-4 * np.abs(cold.coef).max())
+    gammas = [2.0, 1e-3, 500.0, 20.0, 2.0]
+    for gamma, together in zip(gammas, solve_relaxations(X, y, 6, gammas), strict=True):
+        alone = solve_relaxation(X, y, 6, gamma)
+        assert together.value == alone.value
+        assert together.n_iter == alone.n_iter
+        np.testing.assert_array_equal(together.coef, alone.coef)
 
 
 def test_too_few_iterations_are_flagged_and_the_bound_is_true():

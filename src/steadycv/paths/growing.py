@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from steadycv._compat import tie_width
-from steadycv._jit import kernel
+from steadycv._jit import kernel, kernel_part
 from steadycv.paths.truncation import GrownTree
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def _grow(
     return n_nodes, depth_of_tree
 
 
-@kernel
+@kernel_part
 def _fill(lists: NDArray[np.uint32], order: NDArray[np.uint32], weight: NDArray[np.float64]) -> None:
     """The samples that have a weight, in the order of each feature and in their own; and the others."""
     n_features, n_samples = order.shape
@@ -309,7 +309,7 @@ def _fill(lists: NDArray[np.uint32], order: NDArray[np.uint32], weight: NDArray[
             lists[n_features + 1, i - n] = i
 
 
-@kernel
+@kernel_part
 def _next(state: np.uint32) -> np.uint32:
     """The next random number: a xorshift of 32 bits, as scikit-learn has it."""
     if state == 0:
@@ -319,7 +319,7 @@ def _next(state: np.uint32) -> np.uint32:
     return np.uint32(state ^ np.uint32(state << np.uint32(5)))
 
 
-@kernel
+@kernel_part
 def _better_for_numbers(
     samples: _Samples,
     limits: _Limits,
@@ -361,7 +361,7 @@ def _better_for_numbers(
     return best, best_pos
 
 
-@kernel
+@kernel_part
 def _better_for_classes(
     samples: _Samples,
     limits: _Limits,
@@ -401,7 +401,7 @@ def _better_for_classes(
     return best, best_pos
 
 
-@kernel
+@kernel_part
 def _move(
     samples: _Samples,
     lists: NDArray[np.uint32],
@@ -431,7 +431,7 @@ def _move(
     return left_weight
 
 
-@kernel
+@kernel_part
 def _impurity(criterion: int, sums: NDArray[np.float64], square: float, weight: float) -> float:
     """Variance, Gini index or entropy of a node."""
     if criterion == _SQUARED_ERROR:
@@ -450,7 +450,7 @@ def _impurity(criterion: int, sums: NDArray[np.float64], square: float, weight: 
     return entropy
 
 
-@kernel
+@kernel_part
 def _swap_apart(
     lists: NDArray[np.uint32], row: int, start: int, end: int, goes_left: NDArray[np.uint8]
 ) -> None:
@@ -463,7 +463,7 @@ def _swap_apart(
             lists[row, start], lists[row, end] = lists[row, end], lists[row, start]
 
 
-@kernel
+@kernel_part
 def _divide(
     lists: NDArray[np.uint32],
     row: int,

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from steadycv._jit import fast_kernel
+from steadycv._jit import fast_kernel, fast_kernel_part
+from steadycv.sparse.gram import ALL_AT_ONCE
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
 
-__all__ = ["Solutions", "beam_search", "improve"]
+__all__ = ["Solutions", "beam_search", "improve", "likely"]
 
-AT_LEAST = 16  # columns whose products are asked for at once
+AT_LEAST = 24  # columns whose products are asked for at once
 TIE = 1e-9  # gains that differ relatively by less are equal: the first wins
 FLOOR = 1e-13  # what is left of a column, over its square, that rounding cannot be told from
 
@@ -71,8 +72,9 @@ def beam_search(gram: Gram, sparsity: int, gamma: float, *, width: int, swaps: b
         Whether the best one is improved by swaps.
     """
     gram.trim()
-    gram.fetch(_likely(gram, gamma, max(2 * sparsity, AT_LEAST)))
-    return _run(gram, np.empty(0, dtype=np.int64), sparsity, gamma, width, swaps=swaps)
+    if gram.n_columns > ALL_AT_ONCE:
+        gram.fetch(likely(gram, max(2 * sparsity, AT_LEAST), gamma))  # many at once are cheaper
+    return _run(gram, sparsity, gamma, width, swaps=swaps)
 
 
 def improve(
@@ -83,17 +85,66 @@ def improve(
         return support, np.empty(0)
     gram.trim()
     gram.fetch(support)
-    found = _run(gram, support, len(support), gamma, 1, swaps=swaps)
-    size = found.size[-1]
-    return found.support[-1, :size], found.coef[-1, :size]
+    ridge = 1.0 / gamma
+    coef, fall = _refitted(gram, support, ridge)
+    if fall < 0:  # nothing but rounding
+        return support[:0], coef[:0]
+    while swaps:
+        least = TIE * (gram.half_energy - fall) + 1e-14 * gram.half_energy
+        leave, enter = _swap_of(gram, support, coef, ridge, least)
+        if leave < 0:
+            break
+        gram.fetch(np.array([enter]))
+        trial = np.append(np.delete(support, leave), enter)
+        found, reached = _refitted(gram, trial, ridge)
+        if not reached > fall + least:  # rounding, with which it might go on for ever
+            break
+        support, coef, fall = trial, found, reached
+    order = np.argsort(support)
+    return support[order], coef[order]
 
 
-def _likely(gram: Gram, gamma: float, number: int) -> Integers:
-    """The columns with the largest gains at the start: products of many at once are cheaper."""
-    if number >= gram.n_columns:
-        return np.arange(gram.n_columns)
-    gain = gram.target**2 / (1.0 / gamma + gram.diagonal)
-    return np.argpartition(-gain, number)[:number]
+def _refitted(gram: Gram, support: Integers, ridge: float) -> tuple[Floats, float]:
+    """What :func:`_solve` finds, for a support without a state."""
+    inner = gram.rows[np.ix_(gram.slot[support], support)]
+    target, diagonal = gram.target[support], gram.diagonal[support]
+    ridged = inner + ridge * np.eye(len(support))
+    try:
+        coef = np.linalg.solve(ridged, target)
+    except np.linalg.LinAlgError:
+        coef = np.linalg.lstsq(ridged, target, rcond=None)[0]
+    size = float(np.abs(coef) @ np.sqrt(diagonal))
+    fall = float(coef @ (target - 0.5 * ridged @ coef)) - 1e-14 * size * size
+    return coef, fall if fall <= gram.half_energy * (1 + TIE) else -1.0
+
+
+def _swap_of(gram: Gram, support: Integers, coef: Floats, ridge: float, least: float) -> tuple[int, int]:
+    """The swap of :func:`_best_swap`, for a support without a state."""
+    rows = gram.rows[gram.slot[support]]
+    inverse = np.linalg.inv(rows[:, support] + np.diag(ridge + FLOOR * gram.diagonal[support]))
+    partial = inverse @ rows
+    slope = gram.target - coef @ rows
+    spread = np.maximum(FLOOR * gram.diagonal, gram.diagonal - np.einsum("ij,ij->j", rows, partial))
+    free = gram.varies.copy()
+    free[support] = 0.0
+    weight = 1.0 / inverse.diagonal()
+    shift = (coef * weight)[:, np.newaxis]
+    moved, wider = slope + partial * shift, spread + partial**2 * weight[:, np.newaxis]
+    gain = 0.5 * free * moved**2 / (ridge + wider)
+    leave, enter = -1, -1
+    for i, top in enumerate(gain.max(axis=1) - 0.5 * coef**2 * weight):
+        if top > least * (1 + TIE):
+            least, leave = top, i
+            enter = int(np.argmax(gain[i] >= gain[i].max() * (1 - TIE)))
+    return leave, enter
+
+
+def likely(gram: Gram, sparsity: int, gamma: float) -> Integers:
+    """The columns with the largest gains at the start."""
+    gain = gram.varies * gram.target**2 / (1.0 / gamma + gram.diagonal)
+    if sparsity < len(gain):
+        gain[np.argpartition(-gain, sparsity)[sparsity:]] = 0.0
+    return np.flatnonzero(gain)
 
 
 class _State(NamedTuple):
@@ -130,9 +181,7 @@ class _Pass(NamedTuple):
     solution: Floats
 
 
-def _run(
-    gram: Gram, support: Integers, sparsity: int, gamma: float, width: int, *, swaps: bool
-) -> Solutions:
+def _run(gram: Gram, sparsity: int, gamma: float, width: int, *, swaps: bool) -> Solutions:
     shape, n_columns = (2, width), gram.n_columns
     states = _State(
         np.empty((*shape, sparsity), dtype=np.int64),
@@ -171,7 +220,6 @@ def _run(
         gram.diagonal,
         gram.half_energy,
         ridge,
-        support,
         swaps,
         states,
         stand,
@@ -191,7 +239,6 @@ def _advance(
     diagonal: Floats,
     half_energy: float,
     ridge: float,
-    given: Integers,
     swaps: bool,
     states: _State,
     stand: _Pass,
@@ -210,42 +257,37 @@ def _advance(
     trial = np.empty(sparsity, dtype=np.int64)
     while True:
         k, n_states, half = at[0], at[1], at[2]
-        top = _pick(states, half, 0)
-        if k < len(given):
-            fall[half, 0] += _add(rows, slot, diagonal, ridge, given[k], k, top.partial, top)
-            at[0] += 1
-            continue
-        if k > 0 and found_size[k - 1] == 0:
-            fall[half, 0] = _solve(
-                rows, slot, target, diagonal, half_energy, ridge, k, top.support, stand
-            )
-            _record(k, fall[half, 0], stand, found_support, found_coef, found_size)
-        while swaps and k > 0:
+        top = _pick(states, half, np.int64(0))
+        while k > 0 and (swaps or found_size[k - 1] == 0):
             least = TIE * (half_energy - fall[half, 0]) + 1e-14 * half_energy
-            leave, enter = _best_swap(ridge, k, top, value, least)
-            if leave < 0:
-                break
-            if slot[enter] < 0:
-                wanted[0] = enter
-                return 1
+            leave, enter = -1, -1
+            if found_size[k - 1] > 0:
+                leave, enter = _best_swap(ridge, k, top, value, least)
+                if leave < 0:
+                    break
+                if slot[enter] < 0:
+                    wanted[0] = enter
+                    return 1
             for i in range(k):
                 trial[i] = top.support[i]
-            trial[leave] = top.support[k - 1]
-            trial[k - 1] = enter
+            if leave >= 0:
+                trial[leave] = top.support[k - 1]
+                trial[k - 1] = enter
             reached = _solve(rows, slot, target, diagonal, half_energy, ridge, k, trial, stand)
-            if not reached > fall[half, 0] + least:  # the gain was rounding, or it would go on for ever
-                break
-            _remove(leave, k, top)
-            _add(rows, slot, diagonal, ridge, enter, k - 1, top.partial, top)
+            if leave >= 0:
+                if not reached > fall[half, 0] + least:  # rounding, with which it might go on for ever
+                    break
+                _remove(leave, k, top)
+                _add(rows, slot, diagonal, ridge, enter, k - 1, top.partial, top)
+                at[3] += 1
             fall[half, 0] = reached
             _record(k, reached, stand, found_support, found_coef, found_size)
-            at[3] += 1
         # By rounding, or because the best had no children.
         if k > 0 and not best[k - 1] >= (best[k - 2] if k > 1 else 0.0):
             _repeat(k, best, found_support, found_coef, found_size)
         if k == sparsity:
             return 0
-        n_children = 0
+        n_children = np.int64(0)  # of that type: for a literal, what it is given to is compiled twice
         for number in range(n_states):
             state = _pick(states, half, number)
             for j in range(len(value)):
@@ -292,8 +334,8 @@ def _advance(
         at[3] += kept
 
 
-@fast_kernel
-def _pick(states: _State, half: int, number: int) -> _State:
+@fast_kernel_part
+def _pick(states: _State, half: int, number: int | np.int64) -> _State:
     """One of the states; what is done to it is done to them."""
     return _State(
         states.support[half, number],
@@ -306,7 +348,7 @@ def _pick(states: _State, half: int, number: int) -> _State:
     )
 
 
-@fast_kernel
+@fast_kernel_part
 def _best_swap(ridge: float, k: int, state: _State, value: Floats, least: float) -> tuple[int, int]:
     """The member to leave and the column to enter; -1 if no swap gains more than `least`."""
     leave, enter = -1, -1
@@ -327,7 +369,7 @@ def _best_swap(ridge: float, k: int, state: _State, value: Floats, least: float)
     return leave, enter
 
 
-@fast_kernel
+@fast_kernel_part
 def _add(
     rows: Floats,
     slot: Integers,
@@ -337,8 +379,8 @@ def _add(
     k: int,
     old: Floats,
     state: _State,
-) -> float:
-    """Put a column into a state with k members, whose partial products are in `old`; the gain."""
+) -> None:
+    """Put a column into a state with k members, whose partial products are in `old`."""
     n_columns = len(state.slope)
     schur: float = ridge + state.spread[enter]
     new = state.partial[k]
@@ -371,10 +413,9 @@ def _add(
         state.spread[j] = max(FLOOR * diagonal[j], state.spread[j] - schur * new[j] * new[j])
     state.free[enter] = 0.0
     state.support[k] = enter
-    return 0.5 * pull * pull / schur
 
 
-@fast_kernel
+@fast_kernel_part
 def _remove(leave: int, k: int, state: _State) -> None:
     """Take a member out of a state with k members; the last one takes its place."""
     n_columns = len(state.slope)
@@ -407,7 +448,7 @@ def _remove(leave: int, k: int, state: _State) -> None:
             inverse[leave, i] = inverse[last, i]
 
 
-@fast_kernel
+@fast_kernel_part
 def _solve(
     rows: Floats,
     slot: Integers,
@@ -464,7 +505,7 @@ def _solve(
     return fall if fall <= half_energy * (1 + TIE) else -1.0
 
 
-@fast_kernel
+@fast_kernel_part
 def _record(
     k: int,
     fall: float,
@@ -487,7 +528,7 @@ def _record(
     stand.best[k - 1] = fall
 
 
-@fast_kernel
+@fast_kernel_part
 def _repeat(
     k: int, best: Floats, found_support: Integers, found_coef: Floats, found_size: Integers
 ) -> None:
@@ -499,7 +540,7 @@ def _repeat(
     best[k - 1] = best[k - 2] if k > 1 else 0.0
 
 
-@fast_kernel
+@fast_kernel_part
 def _first_of_largest(value: Floats) -> int:
     top = 0.0
     for j in range(len(value)):
@@ -510,12 +551,12 @@ def _first_of_largest(value: Floats) -> int:
     return 0
 
 
-@fast_kernel
+@fast_kernel_part
 def _best_children(
     parent: Integers,
     child: Integers,
     fall: Floats,
-    n_children: int,
+    n_children: int | np.int64,
     support: Integers,
     k: int,
     width: int,

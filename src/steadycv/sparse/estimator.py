@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from math import inf, isfinite
+from math import inf
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Whether columns are scaled to variance 1 before they are penalised; constant ones stay as they
         are. Coefficients are for the columns as they came.
     beam_width : int, default=4
-        How many supports ``"beam"`` keeps at each sparsity. It also starts ``"exact"`` and ``"cuts"``.
+        How many supports ``"beam"`` keeps at each sparsity.
     swaps : bool, default=True
         Whether ``"beam"`` and ``"rounding"`` exchange one column for another as long as that helps.
         Without, ``"rounding"`` is the paper's to the letter.
@@ -186,22 +186,26 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
         """The data, checked, as the solvers take them."""
         plain = type(X) is np.ndarray and type(y) is np.ndarray and X.dtype == y.dtype == np.float64
-        shaped = plain and X.ndim == 2 and y.shape == X.shape[:1] and X.size
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = shaped and isfinite(X.sum()) and isfinite(y.sum())
-        if finite:
+        if plain and X.ndim == 2 and y.shape == X.shape[:1] and X.size:
             # Nothing to convert: scikit-learn's look at it would take longer than a small fit.
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
         else:
-            X, y = validate_data(
-                self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, y_numeric=True
-            )
-            y = y.astype(np.float64, copy=False)
+            plain = False
+            X, y = self._validated(X, y)
         weight = plain_weight(sample_weight, X)
         centre, standardize = bool(self.fit_intercept), bool(self.standardize)
-        blocks = one_block(X, y, weight, centre=centre)
+        try:
+            blocks = one_block(X, y, weight, centre=centre)
+        except ValueError:
+            if plain:
+                self._validated(X, y)  # says so if it is not finite
+            raise
         return Training(X, y, weight, Gram(blocks, centre=centre, standardize=standardize))
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[np.float64]]:
+        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, y_numeric=True)
+        return X, y.astype(np.float64, copy=False)
 
     def _options(self) -> Options:
         """How to solve, checked."""
@@ -223,13 +227,15 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _conclude(self, training: Training, answer: Answer, sparsity: int, gamma: float) -> None:
         X, y, weight, gram = training.X, training.y, training.weight, training.gram
-        used = answer.coef != 0
-        self.support_: NDArray[np.int64] = answer.support[used]
-        coef = answer.coef[used]
+        support, coef = answer.support, answer.coef
+        if not coef.all():
+            support, coef = support[coef != 0], coef[coef != 0]
+        own = coef / gram.scale[support]  # of the columns as they came
+        self.support_: NDArray[np.int64] = support
         self.coef_: NDArray[np.float64] = np.zeros(X.shape[1])
-        self.coef_[self.support_] = coef / gram.scale[self.support_]
-        self.intercept_ = float(gram.y_mean - gram.mean[self.support_] @ self.coef_[self.support_])
-        residual = y - X[:, self.support_] @ self.coef_[self.support_] - self.intercept_
+        self.coef_[support] = own
+        self.intercept_ = float(gram.y_mean - gram.mean[support] @ own)
+        residual = y - X[:, support] @ own - self.intercept_
         weighted = residual if weight is None else weight * residual
         squares = float(weighted @ residual)
         penalty = 0.5 * float(coef @ coef) / gamma
@@ -310,12 +316,14 @@ def as_list(values: Any, name: str) -> list[Any]:
 
 def is_count(value: Any, most: float = inf) -> bool:
     """Whether a value is an integer of at least 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most
+    if type(value) is not int and (not isinstance(value, Integral) or isinstance(value, bool)):
+        return False
+    return 1 <= int(value) <= most
 
 
 def is_gamma(value: Any) -> bool:
     """Whether a value is a number that is positive and finite, and its inverse too."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if type(value) is not float and (not isinstance(value, Real) or isinstance(value, bool)):
         return False
     try:
         return 0 < float(value) < inf and 1 / float(value) < inf

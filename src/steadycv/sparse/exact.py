@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from steadycv._jit import fast_kernel
+from steadycv._jit import fast_kernel, fast_kernel_part
 from steadycv.sparse.beam import improve
 from steadycv.sparse.node_bound import bound_of_node
 from steadycv.sparse.nodes import copy_node, give_back, keep_warm, pop, push, root, with_room
@@ -166,7 +166,9 @@ def _search(
     n_columns, sparsity = len(target), nodes.members.shape[1]
     kind = np.empty(n_columns, dtype=np.int64)  # 1 in, 0 free, -1 out
     c = np.empty(n_columns)
-    beta = np.zeros(n_columns)
+    beta = np.empty(n_columns)
+    for j in range(n_columns):
+        beta[j] = 0.0
     active = np.empty(n_columns, dtype=np.int64)
     top = np.empty(sparsity + 1)
     for _ in range(n_nodes):
@@ -182,9 +184,8 @@ def _search(
         n_in = nodes.n_in[node]
         n_free = 0
         for j in range(n_columns):
-            is_out = varies[j] == 0.0 or (nodes.out[node, j >> 6] >> np.uint64(j & 63)) & np.uint64(1)
-            kind[j] = -1 if is_out else 0
-            n_free += 1 - is_out
+            kind[j] = -1 if varies[j] == 0.0 or nodes.out[node, j] else 0
+            n_free += 1 + kind[j]
         for i in range(n_in):
             kind[nodes.members[node, i]] = 1
             active[i] = nodes.members[node, i]
@@ -230,7 +231,7 @@ def _search(
     return 0
 
 
-@fast_kernel
+@fast_kernel_part
 def _complete(
     rows: Floats,
     slot: Integers,
@@ -311,7 +312,7 @@ def _complete(
     return 0
 
 
-@fast_kernel
+@fast_kernel_part
 def _fix(
     nodes: Nodes,
     node: int,
@@ -334,7 +335,7 @@ def _fix(
             if square < top[1]:
                 if bound + rise * (top[1] - square) >= close_at:
                     kind[j] = -1
-                    nodes.out[node, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+                    nodes.out[node, j] = True
             elif bound + rise * (square - top[0]) >= close_at:
                 nodes.members[node, nodes.n_in[node]] = j
                 nodes.n_in[node] += 1
@@ -342,7 +343,7 @@ def _fix(
     return found
 
 
-@fast_kernel
+@fast_kernel_part
 def _split(
     nodes: Nodes,
     node: int,
@@ -369,6 +370,6 @@ def _split(
     with_it = copy_node(nodes, node)
     nodes.members[with_it, n_in] = choice
     nodes.n_in[with_it] = n_in + 1
-    nodes.out[node, choice >> 6] |= np.uint64(1) << np.uint64(choice & 63)
+    nodes.out[node, choice] = True
     push(nodes, node)
     push(nodes, with_it)

@@ -22,7 +22,7 @@ FAR = 1e2  # squares over those of what is centred, beyond which centring sums l
 LARGEST = 1e150  # sum of squares; the square of a product must not overflow
 SMALLEST = 1e-280  # sum of squares; its inverse must not overflow
 ALL_AT_ONCE = 64  # so few columns are not worth asking for one by one
-ROOM = 256  # rows, to begin with; what is not used takes no memory
+ROOM = 64  # rows, to begin with
 MOST_ROWS = 512  # between two passes
 MOST_KEPT = 2**22  # numbers in a block: 32 MB
 
@@ -76,8 +76,9 @@ class Block:
             self.squares = np.einsum("ij,ij->j", X, X)
         else:
             self.squares = np.einsum("i,ij,ij->j", weight, X, X)
-        largest = max(float(self.squares.max()), self.y_squares)
-        if not largest < LARGEST:
+        largest = float(self.squares.max())
+        if not (largest < LARGEST and self.y_squares < LARGEST):  # nor if it is not a number
+            largest = max(largest, self.y_squares)
             raise ValueError(
                 "X, y or sample_weight is too large: the squares of a column or of y sum up to "
                 f"{largest:.3g}, which must stay below {LARGEST:.3g}. Divide it by a constant."
@@ -233,7 +234,7 @@ class Gram:
             y_squares = y_centred
         self.half_energy = 0.5 * y_squares
         self._offset, self._total = mean, total
-        self.rough = np.flatnonzero(squares > FAR * self.diagonal)
+        self._squares, self._centred = squares, self.diagonal
         varies = self.diagonal > _rounding(squares, weight, first.origin)
         self.varies = varies.astype(np.float64)
         self.scale = np.ones(self.n_columns)
@@ -254,6 +255,11 @@ class Gram:
         if self.n_columns <= ALL_AT_ONCE:
             self.fetch(np.arange(self.n_columns))
 
+    @property
+    def rough(self) -> NDArray[np.int64]:
+        """Columns whose digits are lost."""
+        return np.flatnonzero(self._squares > FAR * self._centred)
+
     def trim(self, last_used: NDArray[np.int64] | None = None) -> None:
         """Forget rows if they have become many, so that there is never one for each of many columns.
 
@@ -272,9 +278,10 @@ class Gram:
 
     def fetch(self, columns: NDArray[np.int64]) -> None:
         """Have the products of some columns with all in `rows`."""
-        new = columns[self.slot[columns] < 0]
-        if len(new) == 0:
+        is_new = self.slot[columns] < 0
+        if not is_new.any():
             return
+        new = columns[is_new]
         products = self._blocks[0].products(new)
         for block in self._blocks[1:]:
             products += block.products(new)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadycv._jit import fast_kernel
+from steadycv._jit import fast_kernel_part
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -21,7 +21,7 @@ __all__ = ["bound_of_node"]
 MOST_ACTIVE = 256  # columns that a relaxation works on
 
 
-@fast_kernel
+@fast_kernel_part
 def bound_of_node(
     rows: Floats,
     slot: Integers,
@@ -48,9 +48,11 @@ def bound_of_node(
     ridge = 1.0 / gamma
     bound = rise = 0.0
     steep_ones = np.empty(n_columns, dtype=np.int64)
-    is_active = np.zeros(n_columns, dtype=np.bool_)
+    is_active = np.empty(n_columns, dtype=np.int64)
+    for j in range(n_columns):
+        is_active[j] = 0
     for i in range(n_active):
-        is_active[active[i]] = True
+        is_active[active[i]] = 1
     theta = 0.0
     before = 0.0
     for turn in range(50):
@@ -102,7 +104,7 @@ def bound_of_node(
         # The steepest of the free columns that should be active join them.
         n_steep = 0
         for j in range(n_columns):
-            if abs(c[j]) > theta * (1 - 1e-9) and kind[j] == 0 and not is_active[j]:
+            if abs(c[j]) > theta * (1 - 1e-9) and kind[j] == 0 and is_active[j] == 0:
                 steep_ones[n_steep] = j
                 n_steep += 1
         for i in range(min(n_steep, places + 5, len(wanted), MOST_ACTIVE - n_active)):
@@ -111,7 +113,7 @@ def bound_of_node(
                     steep_ones[i], steep_ones[m] = steep_ones[m], steep_ones[i]
             join = steep_ones[i]
             active[n_active] = join
-            is_active[join] = True
+            is_active[join] = 1
             beta[join] = 0.0
             n_active += 1
             if slot[join] < 0:
@@ -127,12 +129,12 @@ def bound_of_node(
                 active[kept] = active[i]
                 kept += 1
             else:
-                is_active[active[i]] = False
+                is_active[active[i]] = 0
         n_active = kept
     return bound, rise, n_active, 0
 
 
-@fast_kernel
+@fast_kernel_part
 def _descend(
     rows: Floats,
     slot: Integers,
@@ -187,7 +189,7 @@ def _descend(
             break
 
 
-@fast_kernel
+@fast_kernel_part
 def _support_norm(
     beta: Floats, active: Integers, n_in: int, n_active: int, places: int
 ) -> tuple[float, float]:
@@ -219,7 +221,7 @@ def _support_norm(
     return norm, 0.0
 
 
-@fast_kernel
+@fast_kernel_part
 def _largest(c: Floats, kind: Integers, number: int, top: Floats) -> None:
     """The largest squares of the free columns, in increasing order."""
     for i in range(number):

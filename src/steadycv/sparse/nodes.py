@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from steadycv._jit import fast_kernel
+from steadycv._jit import fast_kernel_part
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -32,7 +32,7 @@ class Nodes(NamedTuple):
     bound: Floats
     n_in: Integers
     members: Integers
-    out: NDArray[np.uint64]
+    out: NDArray[np.bool_]
     n_warm: Integers
     warm: Integers
     warm_coef: Floats
@@ -43,13 +43,12 @@ class Nodes(NamedTuple):
 
 def root(n_columns: int, sparsity: int) -> Nodes:
     """Room for some nodes, and the one that leaves everything open."""
-    n_words = (n_columns + 63) // 64
     n_warm = min(n_columns, 4 * sparsity + 16)
     nodes = Nodes(
         np.zeros(ROOM),
         np.zeros(ROOM, dtype=np.int64),
         np.zeros((ROOM, sparsity), dtype=np.int64),
-        np.zeros((ROOM, n_words), dtype=np.uint64),
+        np.zeros((ROOM, n_columns), dtype=np.bool_),
         np.zeros(ROOM, dtype=np.int64),
         np.zeros((ROOM, n_warm), dtype=np.int64),
         np.zeros((ROOM, n_warm)),
@@ -73,7 +72,7 @@ def with_room(nodes: Nodes, n_spare: int) -> Nodes:
     return Nodes._make([*larger, nodes.counts])
 
 
-@fast_kernel
+@fast_kernel_part
 def keep_warm(nodes: Nodes, node: int, active: Integers, n_active: int, beta: Floats) -> None:
     """Keep the coefficients of a node, the largest if there is no room for all."""
     room = nodes.warm.shape[1]
@@ -84,7 +83,7 @@ def keep_warm(nodes: Nodes, node: int, active: Integers, n_active: int, beta: Fl
     nodes.n_warm[node] = n
 
 
-@fast_kernel
+@fast_kernel_part
 def copy_node(nodes: Nodes, node: int) -> int:
     """A node like another, in a spare place."""
     nodes.counts[1] -= 1
@@ -102,14 +101,14 @@ def copy_node(nodes: Nodes, node: int) -> int:
     return new
 
 
-@fast_kernel
+@fast_kernel_part
 def give_back(nodes: Nodes, node: int) -> None:
     """Make the place of a node that is done with spare."""
     nodes.spare[nodes.counts[1]] = node
     nodes.counts[1] += 1
 
 
-@fast_kernel
+@fast_kernel_part
 def push(nodes: Nodes, node: int) -> None:
     """Put a node into the heap; at its end while the search goes into depth."""
     heap, place = nodes.heap, nodes.counts[0]
@@ -120,7 +119,7 @@ def push(nodes: Nodes, node: int) -> None:
     heap[place] = node
 
 
-@fast_kernel
+@fast_kernel_part
 def pop(nodes: Nodes) -> int:
     """The node with the lowest bound; or, when places run out, the last one, so that few are needed."""
     heap = nodes.heap

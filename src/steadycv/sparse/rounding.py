@@ -24,9 +24,10 @@ def round_relaxation(relaxed: Relaxation, sparsity: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from steadycv.sparse.relaxation import solve_relaxation
+    >>> from steadycv.sparse.relaxation import solve_relaxations
     >>> X = np.asfortranarray(np.random.default_rng(0).normal(size=(20, 50)))
-    >>> round_relaxation(solve_relaxation(X, X[:, 3] - X[:, 7], 2, gamma=10.0), 2)
+    >>> [relaxed] = solve_relaxations(X, X[:, 3] - X[:, 7], 2, [10.0])
+    >>> round_relaxation(relaxed, 2)
     array([3, 7])
     """
     shares = np.round(relaxed.z / TIE)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from steadycv.sparse.beam import beam_search, improve
+from steadycv.sparse.beam import beam_search, improve, likely
 from steadycv.sparse.cuts import outer_approximation
 from steadycv.sparse.exact import branch_and_bound
-from steadycv.sparse.relaxation import solve_relaxation
+from steadycv.sparse.relaxation import solve_relaxations
 from steadycv.sparse.rounding import round_relaxation
 
 if TYPE_CHECKING:
@@ -107,9 +107,17 @@ def _beam(training: Training, settings: Settings, options: Options) -> list[Answ
 
 def _rounding(training: Training, settings: Settings, options: Options) -> list[Answer]:
     X, y = training.design
+    gammas: dict[int, list[float]] = {}
+    for sparsity, gamma in settings:
+        gammas.setdefault(sparsity, []).append(gamma)
+    relaxations = {
+        (sparsity, gamma): relaxed
+        for sparsity, line in gammas.items()
+        for gamma, relaxed in zip(line, solve_relaxations(X, y, sparsity, line), strict=True)
+    }
     answers = []
     for sparsity, gamma in settings:
-        relaxed = solve_relaxation(X, y, sparsity, gamma)
+        relaxed = relaxations[sparsity, gamma]
         support = round_relaxation(relaxed, sparsity)
         support, coef = improve(training.gram, support, gamma, swaps=options.swaps)
         limit = None if relaxed.converged else "number of iterations"
@@ -119,11 +127,11 @@ def _rounding(training: Training, settings: Settings, options: Options) -> list[
 
 def _exact(training: Training, settings: Settings, options: Options) -> list[Answer]:
     answers = []
-    for setting, start in zip(settings, _beam(training, settings, options), strict=True):
+    for setting in settings:
         proof = branch_and_bound(
             training.gram,
             *setting,
-            start.support,
+            likely(training.gram, *setting),
             tol=options.tol,
             time_limit=inf if options.time_limit is None else options.time_limit,
         )
@@ -134,12 +142,14 @@ def _exact(training: Training, settings: Settings, options: Options) -> list[Ans
 def _cuts(training: Training, settings: Settings, options: Options) -> list[Answer]:
     X, y = training.design
     answers = []
-    for setting, start in zip(settings, _beam(training, settings, options), strict=True):
+    for sparsity, gamma in settings:
+        setting = sparsity, gamma
+        start, _ = improve(training.gram, likely(training.gram, *setting), gamma)
         proof = outer_approximation(
             X,
             y,
             *setting,
-            start.support,
+            start,
             tol=options.tol,
             time_limit=inf if options.time_limit is None else options.time_limit,
         )

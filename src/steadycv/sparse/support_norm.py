@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadycv._jit import fast_kernel, kernel
+from steadycv._jit import fast_kernel_part, kernel, kernel_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def squared_norm(beta: NDArray[np.float64], places: int) -> float:
     return squares + rest * level
 
 
-@fast_kernel
+@fast_kernel_part
 def factorise(matrix: NDArray[np.float64], size: int) -> bool:
     """Cholesky factor in place of the lower triangle; false if the matrix is not positive definite."""
     for top in range(0, size, 4):
@@ -108,7 +108,7 @@ def factorise(matrix: NDArray[np.float64], size: int) -> bool:
     return True
 
 
-@fast_kernel
+@fast_kernel_part
 def solve(factor: NDArray[np.float64], size: int, x: NDArray[np.float64]) -> None:
     """Solve with a Cholesky factor, in place."""
     for i in range(size):
@@ -125,7 +125,7 @@ def solve(factor: NDArray[np.float64], size: int, x: NDArray[np.float64]) -> Non
             x[j] -= row[j] * value
 
 
-@fast_kernel
+@fast_kernel_part
 def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """The inner product of two vectors."""
     total = 0.0
@@ -215,7 +215,7 @@ def minimise(
             beta[first] = 0.0
 
 
-@kernel
+@kernel_part
 def _choose(
     beta: NDArray[np.float64],
     c: NDArray[np.float64],
@@ -252,7 +252,7 @@ def _choose(
     return newcomers
 
 
-@kernel
+@kernel_part
 def _gather(
     beta: NDArray[np.float64],
     c: NDArray[np.float64],
@@ -276,7 +276,7 @@ def _gather(
     return count
 
 
-@fast_kernel
+@fast_kernel_part
 def _direction(
     gram: NDArray[np.float64],
     live: NDArray[np.int64],
@@ -309,7 +309,7 @@ def _direction(
     return True
 
 
-@fast_kernel
+@fast_kernel_part
 def _wide_direction(
     gram: NDArray[np.float64],
     columns: NDArray[np.float64],
@@ -354,7 +354,7 @@ def _wide_direction(
             way[live[i]] = rest[i] + square / before * way[live[i]]
 
 
-@kernel
+@kernel_part
 def _whole_step(
     beta: NDArray[np.float64],
     taking_part: NDArray[np.bool_],
@@ -391,7 +391,7 @@ def _whole_step(
     return eta, first, wrong
 
 
-@kernel
+@kernel_part
 def _same_cell(
     trial: NDArray[np.float64],
     places: int,
@@ -408,7 +408,7 @@ def _same_cell(
     return True
 
 
-@fast_kernel
+@fast_kernel_part
 def _change(
     beta: NDArray[np.float64],
     trial: NDArray[np.float64],
@@ -424,7 +424,7 @@ def _change(
     return change
 
 
-@kernel
+@kernel_part
 def _line_search(
     beta: NDArray[np.float64],
     step: NDArray[np.float64],
@@ -461,7 +461,7 @@ def _line_search(
     return low
 
 
-@fast_kernel
+@fast_kernel_part
 def _apply(
     gram: NDArray[np.float64],
     columns: NDArray[np.float64],

@@ -29,6 +29,7 @@ tests-oldest: $(OLDEST)/installed browser
 # The site, in build/docs: warnings are errors, and so is a code block that does not do what it shows.
 docs: $(VENV)/installed
 	$(VENV)/bin/python -m pytest docs
+	rm -rf build/docs docs/api docs/gallery
 	$(VENV)/bin/sphinx-build -W --keep-going -q docs build/docs
 	@echo "The site is in build/docs/index.html"
 
@@ -54,7 +55,7 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/plot_growth.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build docs/api docs/gallery docs/sg_execution_times.rst
+	rm -rf $(VENV) $(OLDEST) build docs/api docs/gallery
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)

@@ -44,6 +44,7 @@ autodoc_typehints = "none"  # numpydoc says the types in words
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_class_members_toctree = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # The gallery
 sphinx_gallery_conf = {
@@ -62,7 +63,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,  # its page needs a network
 }
 
 # The looks; the theme brings its fonts and scripts, so that pages need no network
@@ -84,6 +85,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+# Pages without pages under them need no list of them.
+_ALONE = ("index", "guide", "gallery/index", "api", "comparison", "contributing", "changelog")
+html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 
 architecture.write(HERE / "architecture.svg")

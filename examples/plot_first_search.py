@@ -29,9 +29,9 @@ StabilityDisplay.from_search(search)
 plt.show()
 
 # %%
-# How it decides: for each weight, a candidate is chosen on four fifths of the data and tried on the fifth
-# that had no say. The weight with the lowest mean error on these outer folds wins, and that error is what
-# to expect on new data.
+# How it decides: for each weight, a candidate is chosen on four fifths of the data and tried on the
+# fifth that had no say. The weight with the lowest mean error on these outer folds wins, and that error
+# is what to expect on new data.
 
 StabilityDisplay.from_search(search, kind="weights")
 plt.show()

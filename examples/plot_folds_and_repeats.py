@@ -33,9 +33,7 @@ for k, repeats in schemes:
 
 for k, repeats in schemes:
     mean, spread = np.mean(nested[k, repeats]), np.std(nested[k, repeats])
-    print(
-        f"k={k:2}, {repeats} x: {fits[k, repeats]:3} training sets, nested error {mean:.0f} +- {spread:.0f}"
-    )
+    print(f"{k:2} folds, {repeats} x, {fits[k, repeats]:3} training sets: {mean:.0f} +- {spread:.0f}")
 
 # %%
 # Each point is one partition of the same 150 patients; the cross is the mean error of the choices on the

@@ -47,7 +47,7 @@ searches = {
 # Promised and to be expected, with the spread of the outer folds. Differences much smaller than the
 # spread are no reason to prefer a model.
 
-figure, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")
+figure, ax = plt.subplots(figsize=(8.5, 3.8), layout="constrained")
 ranking = sorted(searches, key=lambda name: searches[name].nested_error_)
 for place, name in enumerate(ranking):
     search = searches[name]
@@ -61,9 +61,9 @@ ax.plot([], [], "s", markerfacecolor="none", color="#d55e00", label="lowest CV e
 ax.plot([], [], "o", color="#0072b2", label="nested error: what to expect")
 ax.plot([], [], "|", color="#8a8a8a", label="each outer fold")
 ax.set_yticks(range(len(ranking)), ranking)
-ax.set_ylim(len(ranking) - 0.5, -1.6)
+ax.set_ylim(len(ranking) - 0.5, -0.5)
 ax.set_xlabel("mean squared error")
-ax.legend(frameon=False, ncols=3, loc="upper center", fontsize=9)
+figure.legend(frameon=False, ncols=3, loc="outside upper center")
 for side in ("top", "right"):
     ax.spines[side].set_visible(False)
 plt.show()

@@ -46,9 +46,9 @@ for ax, promised, name, color in zip(axes, (best, nested), names, ("#d55e00", "#
     ax.axline((4500, 4500), slope=1, color="grey", linewidth=1)
     broken = np.mean(found > promised)
     ax.set(xlabel=f"promised: {name}", title=f"{broken:.0%} of the promises were too good")
-    ax.annotate("worse than promised", (0.04, 0.95), xycoords="axes fraction", va="top")
-    ax.annotate("better", (0.96, 0.05), xycoords="axes fraction", ha="right")
-axes[0].set_ylabel("error on 382 new patients")
+    ax.annotate("worse than promised", (0.04, 0.93), xycoords="axes fraction", color="grey")
+    ax.annotate("better", (0.96, 0.05), xycoords="axes fraction", ha="right", color="grey")
+axes[0].set(ylabel="error on 382 new patients", ylim=(3700, 7400))
 plt.show()
 
 # %%

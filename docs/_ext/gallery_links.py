@@ -1,7 +1,7 @@
 """Links to examples lead to their pages in the gallery; a link on a line of its own shows its picture.
 
-Pages link to the scripts (``../examples/plot_groups.py``), which is right on the forge. With ``#2`` at its
-end such a link shows the second picture of the example.
+Pages link to the scripts (``../examples/plot_groups.py``), which is right on the forge. With ``#2`` at
+its end such a link shows the second picture of the example.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils.nodes import SkipNode
@@ -28,4 +29,6 @@ def _block(translator: Any, node: Any) -> None:
 
 def _mathml(node: Any, *, as_block: bool) -> str:
     tex = node.astext().replace(r"\dots", r"\ldots")  # the one command in use that is not known
+    # Without braces, \frac12 would be read as twelve over what follows.
+    tex = re.sub(r"\\(t?frac)(\d)(\d)", r"\\\1{\2}{\3}", tex)
     return str(tex2mathml(tex, as_block=as_block))

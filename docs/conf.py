@@ -63,6 +63,8 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
+    "notebook_extensions": set(),  # scripts are enough to download
+    "min_reported_time": 60,
     "write_computation_times": False,  # its page needs a network
 }
 

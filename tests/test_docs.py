@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 import re
 import runpy
 from pathlib import Path
@@ -24,6 +25,12 @@ def test_path_of_the_documentation_works():
 def test_readme_shows_what_the_demo_prints(capsys):
     runpy.run_path(str(ROOT / "examples" / "demo.py"))
     assert capsys.readouterr().out.strip() in (ROOT / "README.md").read_text()
+
+
+def test_disappointment_that_is_told_was_measured():
+    results = json.loads((ROOT / "experiments" / "results" / "disappointment.json").read_text("utf-8"))
+    measured = results["figures"]["plain: promised over new data"].replace("+-", "±")
+    assert measured in (ROOT / "docs" / "too_good.md").read_text("utf-8")
 
 
 def test_documentation_lists_the_data_sets():

@@ -6,12 +6,12 @@ OLDEST := .venv-oldest
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test lint types tests tests-oldest browser bench clean
+.PHONY: demo test lint types tests tests-oldest docs browser bench clean
 
 demo: $(VENV)/installed
 	$(VENV)/bin/python examples/demo.py
 
-test: lint types tests tests-oldest
+test: lint types tests tests-oldest docs
 
 lint: $(VENV)/installed
 	$(VENV)/bin/ruff check .
@@ -25,6 +25,13 @@ tests: $(VENV)/installed browser
 
 tests-oldest: $(OLDEST)/installed browser
 	$(OLDEST)/bin/python -m pytest -n 2 tests
+
+# The site, in build/docs: warnings are errors, and so is a code block that does not do what it shows.
+docs: $(VENV)/installed
+	$(VENV)/bin/python -m pytest docs
+	rm -rf build/docs docs/api docs/gallery
+	$(VENV)/bin/sphinx-build -W --keep-going -q docs build/docs
+	@echo "The site is in build/docs/index.html"
 
 # Reports are tested in a browser. Where none can be had, those tests are skipped and say so.
 browser:
@@ -48,7 +55,7 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/plot_growth.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST)
+	rm -rf $(VENV) $(OLDEST) build docs/api docs/gallery
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)

@@ -1,12 +1,20 @@
 """What the documentation shows is what happens."""
 
+import ast
+import importlib
+import json
 import re
 import runpy
 from pathlib import Path
 
+import pytest
+
 from steadycv.datasets.catalogue import DATASETS
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "steadycv"
+ARCHITECTURE = runpy.run_path(str(ROOT / "docs" / "architecture.py"))
+REFERENCE = (ROOT / "docs" / "api.md").read_text("utf-8")
 
 
 def test_path_of_the_documentation_works():
@@ -19,8 +27,53 @@ def test_readme_shows_what_the_demo_prints(capsys):
     assert capsys.readouterr().out.strip() in (ROOT / "README.md").read_text()
 
 
+def test_disappointment_that_is_told_was_measured():
+    results = json.loads((ROOT / "experiments" / "results" / "disappointment.json").read_text("utf-8"))
+    measured = results["figures"]["plain: promised over new data"].replace("+-", "±")
+    assert measured in (ROOT / "docs" / "too_good.md").read_text("utf-8")
+
+
 def test_documentation_lists_the_data_sets():
     rows = re.findall(
         r"\n\| (\w+) \| (\d+) \| (\d+) \| (\S+)", (ROOT / "docs" / "datasets.md").read_text()
     )
     assert rows == [(d.name, str(d.n_samples), str(d.n_features), d.target) for d in DATASETS.values()]
+
+
+def test_every_module_is_in_one_box_of_the_architecture():
+    drawn = [name for part in ARCHITECTURE["PARTS"] for name in part.modules]
+    modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert sorted(drawn) == sorted(name for name in modules if not name.startswith("_"))
+
+
+def test_picture_of_the_architecture_is_up_to_date():
+    assert (ROOT / "docs" / "architecture.svg").read_text("utf-8") == ARCHITECTURE["svg"]()
+
+
+def imported_by(name):
+    """The modules of the package that a module imports when it runs, not only for its types."""
+    tree = ast.parse((PACKAGE / f"{name}.py").read_text("utf-8"))
+    found = [line for line in tree.body if isinstance(line, ast.ImportFrom)]
+    names = [f"{line.module}.{alias.name}" for line in found for alias in line.names]
+    return {name.split(".")[1] for name in names if name.startswith("steadycv.")}
+
+
+@pytest.mark.parametrize("name", ["folds", "candidates", "losses", "scoring", "metadata", "fitting"])
+def test_who_fits_knows_nothing_of_choosing(name):
+    assert not imported_by(name) & {"ledger", "rules", "selection", "strategies", "search"}
+
+
+@pytest.mark.parametrize("name", ["ledger", "rules", "selection", "strategies"])
+def test_who_chooses_knows_nothing_of_estimators(name):
+    assert not imported_by(name) & {"fitting", "paths", "scoring", "metadata", "search"}
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["", "datasets", "experiments", "paths", "plotting", "report", "sparse", "testing"],
+)
+def test_reference_has_all_public_names(module):
+    full_name = f"steadycv.{module}".rstrip(".")
+    listed = set(re.findall(r"^ {3}([\w.]+)$|data:: ([\w.]+)$", REFERENCE, re.MULTILINE))
+    listed = {name.rpartition(".")[2] for pair in listed for name in pair if name}
+    assert set(importlib.import_module(full_name).__all__) <= listed

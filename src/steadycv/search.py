@@ -338,7 +338,7 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
 
     @property
     def nested_error_(self) -> float:
-        """Mean error on the outer folds of what was chosen without them."""
+        """Mean error on the outer folds of what was chosen without them: what to expect on new data."""
         check_is_fitted(self)
         if not self.nested:
             raise AttributeError(
@@ -354,7 +354,7 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
 
     @property
     def instability_(self) -> float:
-        """Instability of the choice."""
+        """Instability of the choice: the largest, over left-out folds, mean absolute change in loss."""
         check_is_fitted(self)
         if np.isnan(self._instability):
             raise AttributeError(

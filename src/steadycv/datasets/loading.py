@@ -46,21 +46,17 @@ def load(
     Returns
     -------
     dataset : Bunch
-        data : array of shape (n_samples, n_features), or data frame
-            The features; nothing is standardised.
-        target : array of shape (n_samples,), or series
-            The response.
-        frame : data frame or None
-            Both, with `as_frame`; the response is the last column.
-        feature_names : list of str
-        target_names : list of one str
-        DESCR : str
-            Sources, licences, every step of preprocessing, and how sure the agreement with the
-            paper's data is.
-        filenames : list of str
-            The raw files on this machine.
-        urls : list of str
-            Where they come from.
+        With these attributes:
+
+        - ``data``: array of shape (n_samples, n_features), or data frame; nothing is standardised.
+        - ``target``: the response, array of shape (n_samples,), or series.
+        - ``frame``: both as a data frame, with `as_frame`; the response is the last column. Else None.
+        - ``feature_names``: list of str.
+        - ``target_names``: list of one str.
+        - ``DESCR``: sources, licences, every step of preprocessing, and how sure the agreement with
+          the paper's data is.
+        - ``filenames``: the raw files on this machine, list of str.
+        - ``urls``: where they come from, list of str.
     (data, target) : tuple
         With `return_X_y`.
 

@@ -7,7 +7,8 @@ alpha any vector and c = X'alpha, no support of the node has a lower objective t
 
 as many of them as there are places. The best alpha is the residual of the relaxation, which is solved
 by coordinate descent, warm-started from the parent, only until the node can be closed or has to be
-split. With one place left the best column is known exactly from the gains.
+split. With one place left the best column is known exactly from the gains; with two, if columns are few,
+all pairs are looked at.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 
 from steadycv._jit import fast_kernel, fast_kernel_part
 from steadycv.sparse.beam import improve
+from steadycv.sparse.gram import ALL_AT_ONCE
 from steadycv.sparse.node_bound import bound_of_node
 from steadycv.sparse.nodes import copy_node, give_back, keep_warm, pop, push, root, with_room
 
@@ -200,7 +202,7 @@ def _search(
                 active[n_active] = j
                 n_active += 1
         nodes.counts[2] += 1
-        if places <= 1 or places == n_free:
+        if places <= 1 or places == n_free or (places == 2 and n_columns <= ALL_AT_ONCE):
             missing = _complete(rows, slot, target, diagonal, kind, active, n_in, places, n_free, energy,
                                 1.0 / gamma, best, c, wanted)  # fmt: skip
             if missing > 0:
@@ -248,7 +250,7 @@ def _complete(
     slope: Floats,
     wanted: Integers,
 ) -> int:
-    """Fill the last places exactly: none, one, or all free columns."""
+    """Fill the last places exactly: none, one, two, or all free columns."""
     n_columns = len(target)
     members = np.empty(n_in + places, dtype=np.int64)
     for i in range(n_in):
@@ -292,18 +294,40 @@ def _complete(
             spread[m] -= new[m] * new[m]
         fall += 0.5 * step * step
     enter = -1
+    partner = -1
     gain = 0.0
     if size < n_in + places:
         for j in range(n_columns):
             if kind[j] == 0:
-                value = 0.5 * slope[j] * slope[j] / (ridge + max(spread[j], 0.0))
+                spread[j] = ridge + max(spread[j], 0.0)
+                value = 0.5 * slope[j] * slope[j] / spread[j]
                 if value > gain:
                     gain = value
                     enter = j
+    if size + 2 == n_in + places:
+        for j in range(n_columns):
+            if kind[j] == 0:
+                row = rows[slot[j]]
+                for m in range(j):
+                    if kind[m] == 0:
+                        shared = row[m]
+                        for h in range(size):
+                            shared -= half[h, j] * half[h, m]
+                        share = shared / spread[j]
+                        left = spread[m] - shared * share
+                        if left > ridge + 1e-13 * diagonal[m]:  # if not, one does what both would
+                            step = slope[m] - slope[j] * share
+                            value = 0.5 * (slope[j] * slope[j] / spread[j] + step * step / left)
+                            if value > gain:
+                                gain = value
+                                enter, partner = j, m
     value = 0.5 * energy - fall - gain
     if value < best.value[0] * (1 - 1e-12):
         if enter >= 0:
             members[size] = enter
+            size += 1
+        if partner >= 0:
+            members[size] = partner
             size += 1
         for i in range(size):
             best.support[i] = members[i]

@@ -13,7 +13,7 @@ def test_what_is_between_the_markers_is_replaced(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("Before.\n<!-- a -->\nold\n<!-- end of a -->\n<!-- b -->\nkept\n<!-- end of b -->\n")
     for text in (r"new \1 text", "newer"):
-        fill(page, "a", text)
+        fill(page, {"a": text, "not there": "-"})
         assert page.read_text() == (
             f"Before.\n<!-- a -->\n\n{text}\n\n<!-- end of a -->\n<!-- b -->\nkept\n<!-- end of b -->\n"
         )
@@ -23,7 +23,7 @@ def test_page_without_markers_is_refused(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("Nothing.\n")
     with pytest.raises(PageError, match="has no lines '<!-- a -->'"):
-        fill(page, "a", "text")
+        fill(page, {"a": "text"})
 
 
 def test_the_page_has_all_places():

@@ -85,13 +85,14 @@ def reproduce(
         for file in (path, *pictures.values()):
             console.print(f"Results: {file}", markup=False, highlight=False)
         if docs:
-            texts = [sheet.to_markdown() for sheet in sheets]
-            texts += [f"![{name}, standardised {how}]({file.name})" for how, file in pictures.items()]
-            pages.fill(docs, name, "\n\n".join(texts))
+            parts = [sheet.to_markdown() for sheet in sheets]
+            parts += [f"![{name}, standardised {how}]({file.name})" for how, file in pictures.items()]
+            texts = {name: "\n\n".join(parts)}
             stored = {t: out / f"{t}.csv" for t in TABLES if (out / f"{t}.csv").exists()}
             if name in stored:
                 short = summarize_shortly(TABLES, {t: read_results(file) for t, file in stored.items()})
-                pages.fill(docs, "in short", short.to_markdown())
+                texts["in short"] = short.to_markdown()
+            pages.fill(docs, texts)
 
 
 def _table(

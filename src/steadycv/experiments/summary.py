@@ -131,6 +131,7 @@ def _cell(ratio: Ratio) -> str:
 def _errors(table: Table, model: Model, selection: str, results: Results) -> Sheet:
     """Sparsity, reported error and test error on each data set."""
     printed = _printed(table, model, selection)
+    has_coef = bool(results.frame.loc[results.frame["model"] == model.name, "sparsity"].notna().any())
     rows = []
     for name in results.names(model.name):
         sparsity, reported, test = (
@@ -144,8 +145,7 @@ def _errors(table: Table, model: Model, selection: str, results: Results) -> She
                 name,
                 *map(str, sizes),
                 str(len(test)),
-                number(theirs.sparsity),
-                number(float(sparsity.mean())),
+                *((number(theirs.sparsity), number(float(sparsity.mean()))) if has_coef else ()),
                 number(theirs.reported_error),
                 with_error(float(reported.mean()), standard_error(reported)),
                 number(theirs.test_error),
@@ -154,7 +154,8 @@ def _errors(table: Table, model: Model, selection: str, results: Results) -> She
         )
     error = "CV error" if selection == PLAIN else "nested error"
     header = (
-        *("data set", "n", "p", "splits", "sparsity: paper", "ours"),
+        *("data set", "n", "p", "splits"),
+        *(("sparsity: paper", "ours") if has_coef else ()),
         *(f"{error}: paper", "ours", "test MSE: paper", "ours"),
     )
     title = f"{_title(model)}, {selection}" if model.nested else _title(model)

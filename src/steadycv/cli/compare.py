@@ -24,7 +24,7 @@ __all__ = ["compare"]
 def compare(
     data: Annotated[Path, typer.Argument(help="A table: CSV, TSV or Parquet.", show_default=False)],
     target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
-    model: Annotated[str, typer.Option(help="See the models of tune; one for numbers.")] = "cart",
+    model: Annotated[str, typer.Option(help="A model of tune that predicts numbers.")] = "cart",
     splits: Annotated[int, typer.Option(min=2, help="How many random splits.")] = 50,
     jobs: Annotated[int, typer.Option(min=1, help="How many processes work at a time.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="The splits depend on it.")] = 0,

@@ -105,8 +105,10 @@ def _cart(size: Size) -> dict[str, list[Any]]:  # noqa: ARG001
     return {"max_depth": list(range(1, 11)), "min_samples_split": list(range(10, 1, -1))}
 
 
-def _random_forest(size: Size) -> dict[str, list[Any]]:  # noqa: ARG001
-    return {"max_depth": [2, 4, 8, 16], "min_samples_split": [40, 20, 10, 5, 2]}
+def _random_forest(size: Size) -> dict[str, list[Any]]:
+    # Trees of classifiers look at some columns only, and then no forest serves for another one.
+    sizes = [20, 2] if size.spread is None else [40, 20, 10, 5, 2]
+    return {"max_depth": [2, 4, 8, 16], "min_samples_split": sizes}
 
 
 def _ridge(size: Size) -> dict[str, list[Any]]:  # noqa: ARG001

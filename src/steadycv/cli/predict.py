@@ -36,14 +36,15 @@ def predict(
         # Categories that look like numbers here were texts when the model was made.
         table = read_table(data, as_text=loaded.text)
         notes = _differences(table, loaded)
-        if loaded.versions != versions():
-            notes.append(
-                f"The model was made with {_listed_versions(loaded.versions)}; this is "
-                f"{_listed_versions(versions())}."
-            )
-        for note in notes:
+        other = "" if loaded.versions == versions() else _other_versions(loaded.versions, versions())
+        try:
+            content = _predictions(table, loaded).to_csv(index=False)
+        except Exception as error:
+            if isinstance(error, UserError) or not other:
+                raise
+            raise UserError(f"The model does not work here: {error}. {other}") from error
+        for note in [*notes, *([other] if other else [])]:
             say_error(note)
-        content = _predictions(table, loaded).to_csv(index=False)
         if out is None:
             typer.echo(content, nl=False)
         else:
@@ -80,5 +81,6 @@ def _predictions(table: Any, model: Any) -> Any:
     return frame
 
 
-def _listed_versions(versions: dict[str, str]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in versions.items())
+def _other_versions(then: dict[str, str], now: dict[str, str]) -> str:
+    made, here = (", ".join(f"{name} {number}" for name, number in each.items()) for each in (then, now))
+    return f"The model was made with {made}; this is {here}."

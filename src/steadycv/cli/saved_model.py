@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import InconsistentVersionWarning
 
 from steadycv._files import write_whole
 from steadycv.cli.errors import UserError
@@ -38,7 +40,7 @@ TRUSTED = (
 )
 """What a saved model may be made of, besides what skops trusts itself: nothing that runs code."""
 
-PACKAGES = ("steadycv", "scikit-learn", "numpy")
+PACKAGES = ("steadycv", "scikit-learn")
 
 
 class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -119,7 +121,9 @@ def load_model(path: Path) -> TunedModel:
             raise UserError(
                 f"{path} is refused: it has {', '.join(unknown[:3])} in it, which no model of steadycv has."
             )
-        model = io.loads(content, trusted=list(TRUSTED))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InconsistentVersionWarning)  # told otherwise
+            model = io.loads(content, trusted=list(TRUSTED))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     except UserError:
@@ -134,7 +138,7 @@ def load_model(path: Path) -> TunedModel:
 
 
 def versions() -> dict[str, str]:
-    """The versions here of the packages that a model depends on."""
+    """The versions here of the packages that the fitted state of a model depends on."""
     return {name: version(name) for name in PACKAGES}
 
 

@@ -38,7 +38,7 @@ def show_results(console: Console, problem: Problem, ranking: list[Content]) -> 
         console.print(_models(ranking))
     say(console, f"{best.name} on {problem.name}, predicting {problem.target.name}", "bold")
     console.print(_choices(best))
-    for line in _conclusion(problem, ranking):
+    for line in _conclusion(ranking):
         console.print(Padding(Text(one_line(line)), (0, 0, 1, 0)))
 
 
@@ -82,39 +82,45 @@ def _choices(content: Content) -> Table:
 def _models(ranking: list[Content]) -> Table:
     """The models compared, by what to expect of them."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 2))
-    table.add_column("model")
-    for name in ("error to expect", "error promised", "expected disappointment", "instability"):
-        table.add_column(name, justify="right", min_width=max(map(len, name.split())))
-    table.add_column("the steady choice", ratio=1)
+    table.add_column("model and its steady choice", overflow="fold", min_width=18)
+    for name in ("error\nto expect", "error\npromised", "expected\ndisappointment", "\ninstability"):
+        table.add_column(name, justify="right")
     for i, each in enumerate(ranking):
         search = each.search
+        choice = one_line(setting(search.best_params_))
         table.add_row(
-            each.name,
+            Text.assemble((each.name, "" if i else "bold"), "\n", (choice, "dim")),
             "not known" if each.nested_error is None else number(each.nested_error),
             number(search.cv_error_),
             _share(each.disappointment),
             number(search.instability_),
-            Text(one_line(setting(search.best_params_))),
-            style="" if i else "bold",
         )
     return table
 
 
-def _conclusion(problem: Problem, ranking: list[Content]) -> list[str]:
+def _conclusion(ranking: list[Content]) -> list[str]:
     best = ranking[0]
     lines = []
     if best.nested_error is not None:
+        slightly_low = (
+            f" The figure is slightly low, as the lowest over {best.n_weights} stability weights."
+            if best.n_weights > 1
+            else ""
+        )
         lines.append(
             f"On new data expect a {best.loss} of about {number(best.nested_error)}: "
-            f"{best.in_other_words}."
+            f"{best.in_other_words}.{slightly_low}"
         )
     if best.is_plain:
         lines.append("Plain cross-validation chooses the same.")
-    slight = "The lowest of several models is partly luck; close ones are as good as equal."
-    return [*lines, slight] if len(ranking) > 1 else lines
+    if len(ranking) > 1:
+        lines.append("The lowest of several models is partly luck; close ones are as good as equal.")
+    return [" ".join(lines)]
 
 
 def _share(share: float | None) -> str:
     if share is None:
         return "not known"
-    return f"{share:.1%}" if share > 0 else f"none ({share:.1%})"
+    if share > -0.0005:
+        return f"{max(share, 0.0):.1%}"
+    return f"none ({share:.1%})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +11,11 @@ import typer
 from rich.console import Console
 
 from steadycv._files import write_whole
+from steadycv.candidates import Grid
 from steadycv.cli.errors import Interruption, UserError, told_in_one_line
 from steadycv.cli.models import MODELS
 from steadycv.cli.targets import Task
-from steadycv.cli.tuning import AUTO, OUT, Request, fit, prepare
+from steadycv.cli.tuning import AUTO, LEDGER, OUT, Request, fit, prepare
 
 if TYPE_CHECKING:
     from steadycv.cli.tuning import Problem
@@ -53,7 +55,7 @@ def tune(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[DATA]", help="CSV, TSV or Parquet, or - (the diabetes data).", show_default=False
+            metavar="DATA", help="CSV, TSV or Parquet, or - (the diabetes data).", show_default=False
         ),
     ] = None,
     target: Annotated[str | None, _option("The column to predict.", "COLUMN", _ABOUT)] = None,
@@ -79,11 +81,11 @@ def tune(
     search: Annotated[Search, _option("grid, or coordinate descent (grid).", "NAME", _HOW)] = Search.grid,
     folds: Annotated[int, _option("Number of folds (5).", "N", _HOW, min=3)] = 5,
     repeats: Annotated[int, _option("How often to draw new folds (1).", "N", _HOW, min=1)] = 1,
-    seed: Annotated[int, _option("Of folds and models (0).", "N", _HOW, min=0, max=2**32 - 1)] = 0,
+    seed: Annotated[int, _option("Of folds and models (0).", "N", _HOW, min=0)] = 0,
     jobs: Annotated[int, _option("Processes at a time (1).", "N", _HOW, min=1)] = 1,
     out: Annotated[Path, _option(f"Folder of the results ({OUT}).", "DIR", _WHAT)] = OUT,
     resume: Annotated[
-        Path | None, _option("Ledger to go on from; it is kept.", "FILE", _WHAT)
+        Path | None, _option("Ledger to keep, and to go on from.", "FILE", _WHAT)
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as JSON.", rich_help_panel=_WHAT)
@@ -126,44 +128,53 @@ def _tune(request: Request, *, as_json: bool, quiet: bool) -> None:
     from steadycv.cli.screen import say, show_results
     from steadycv.report.content import describe
 
-    errors = Console(stderr=True, quiet=quiet)
-    screen = Console(quiet=quiet or as_json)
+    terminal = Console(stderr=True, quiet=quiet)
+    watched = terminal.is_terminal and not quiet
     problem = prepare(request)
-    request.out.mkdir(parents=True, exist_ok=True)
-    for note in problem.notes:
-        say(errors, note)
-    n_noted = len(problem.notes)
+    _make(request.out)
+    n_told = len(problem.notes) if watched else 0
+    for note in problem.notes[:n_told]:
+        say(terminal, note)
     try:
         for name, search in problem.searches.items():
-            if request.ledger_of(name).exists():
-                say(errors, f"Going on from {request.ledger_of(name)}.")
-            say(errors, f"{name}: {_size(search, request)}")
-            fit(problem, name, progress=not quiet)
-        for note in problem.notes[n_noted:]:
-            say(errors, note)
+            if watched:
+                say(terminal, _begin(name, search, request))
+            fit(problem, name, progress=watched)
         contents = [describe(search, name) for name, search in problem.searches.items()]
         ranking = sorted(contents, key=lambda each: each.search.nested_error_)
         files = _write(problem, ranking)
     except KeyboardInterrupt:
-        again = " and the same standard input" if problem.name == "standard input" else ""
+        again = ", given the same standard input" if problem.name == "standard input" else ""
         raise Interruption(
-            f"Interrupted. What is done is kept; go on with{again}: "
+            f"Interrupted. What is done is kept. To go on{again}: "
             f"{request.command(resume=request.ledger)}"
         ) from None
-    if request.resume is None:
+    if request.ledger == request.out / LEDGER:  # a file that the user named is kept
         for name in problem.searches:
             request.ledger_of(name).unlink(missing_ok=True)
     if as_json:
         typer.echo(results_json(problem, ranking), nl=False)
+    screen = Console(quiet=quiet or as_json)
+    for note in problem.notes[n_told:]:
+        say(screen, note)
     show_results(screen, problem, ranking)
     say(screen, f"In {request.out}: {', '.join(files)}.")
 
 
-def _size(search: StabilitySearchCV, request: Request) -> str:
-    from steadycv.candidates import Grid
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"The folder {folder} cannot be made: {error.strerror}.") from None
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"Nothing can be written into the folder {folder}.")
 
+
+def _begin(name: str, search: StabilitySearchCV, request: Request) -> str:
     repeats = f", {request.repeats} times" if request.repeats > 1 else ""
-    return f"{len(Grid(search.param_grid))} candidates, {request.folds} folds{repeats}."
+    ledger = request.ledger_of(name)
+    going_on = f"; going on from {ledger}" if ledger.exists() else ""
+    return f"{name}: {len(Grid(search.param_grid))} candidates, {request.folds} folds{repeats}{going_on}."
 
 
 def _write(problem: Problem, ranking: list[Content]) -> list[str]:

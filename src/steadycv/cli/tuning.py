@@ -97,6 +97,8 @@ class Problem:
 
 def prepare(request: Request) -> Problem:
     """Read everything that the request names, and refuse what cannot be done."""
+    if request.seed >= 2**32:
+        raise UserError(f"--seed must be below 2**32, got {request.seed}.")
     name, frame, target_name = _data(request)
     groups = None
     if request.groups is not None:

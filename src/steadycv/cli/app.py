@@ -16,7 +16,7 @@ from steadycv.cli.tune import tune
 __all__ = ["app"]
 
 
-class Commands(TyperGroup):  # type: ignore[misc]  # Typer's types are not looked at
+class Commands(TyperGroup):
     """The commands; a wrong option or value is told in one line, as all other errors are."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -68,7 +68,7 @@ def comes_by_a_pipe(*, surely: bool) -> bool:
         if not stat.S_ISFIFO(found.st_mode):
             return stat.S_ISREG(found.st_mode) and found.st_size > 0
         ready = surely or bool(select.select([sys.stdin], [], [], 0)[0])
-        return ready and bool(sys.stdin.buffer.peek(1))
+        return ready and bool(sys.stdin.buffer.peek(1))  # type: ignore[union-attr]  # or no file
     except (OSError, ValueError, AttributeError):  # closed, or no file
         return False
 
@@ -85,9 +85,7 @@ def _kind(path: Path, content: bytes) -> str:
     return _KINDS[_ending(path)]
 
 
-def _read_text(
-    content: bytes, separator: str | None, as_text: Collection[str]
-) -> tuple[Any, list[str]]:
+def _read_text(content: bytes, separator: str | None, as_text: Collection[str]) -> tuple[Any, list[str]]:
     import pandas
 
     header = content.partition(b"\n")[0].decode("utf-8-sig")
@@ -99,9 +97,9 @@ def _read_text(
     frame = max(frames, key=lambda each: each.select_dtypes("number").shape[1])
     texts = [name for name in frame.select_dtypes("number").columns if name in as_text]
     for name in texts:
-        frame[name] = pandas.read_csv(
-            io.BytesIO(content), sep=separator, usecols=[name], dtype=str
-        )[name]
+        frame[name] = pandas.read_csv(io.BytesIO(content), sep=separator, usecols=[name], dtype=str)[
+            name
+        ]
     return frame, _cells(header, separator)
 
 

@@ -89,7 +89,7 @@ def _check_sizes(target: Target, groups: Any, n_folds: int) -> None:
         if len(small):
             least = small[sizes[small].argmin()]
             raise UserError(
-                f"{len(small)} of {len(sizes)} classes of {target.name!r} have fewer rows than there are "
-                f"folds, {n_folds}: {target.classes[least]!r} has {sizes[least]}. Use fewer folds, or "
+                f"{len(small)} of {len(sizes)} classes of {target.name!r} have fewer rows than the "
+                f"{n_folds} folds: {target.classes[least]!r} has {sizes[least]}. Use fewer folds, or "
                 "put rare classes together; if these are quantities, use --task regression."
             )

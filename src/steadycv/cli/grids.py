@@ -47,7 +47,9 @@ def read_grids(path: Path, models: tuple[str, ...]) -> dict[str, dict[str, list[
     if not set(models) & set(content):
         raise UserError(f"The grid {path} is for {', '.join(content)} and not for {', '.join(models)}.")
     return {
-        name: {str(parameter): [_as_number(value) for value in values] for parameter, values in grid.items()}
+        name: {
+            str(parameter): [_as_number(value) for value in values] for parameter, values in grid.items()
+        }
         for name, grid in content.items()
         if name in models
     }

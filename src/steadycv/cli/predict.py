@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003  # Typer reads the types
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +18,8 @@ __all__ = ["predict"]
 def predict(
     model: Annotated[Path, typer.Argument(help="A model.skops that tune wrote.", show_default=False)],
     data: Annotated[
-        Path, typer.Argument(help="A table: CSV, TSV or Parquet; - for standard input.", show_default=False)
+        Path,
+        typer.Argument(help="A table: CSV, TSV or Parquet; - for standard input.", show_default=False),
     ],
     out: Annotated[
         Path | None, typer.Option(help="A CSV file for the predictions (standard output).")
@@ -26,8 +27,8 @@ def predict(
 ) -> None:
     """Predict with a saved model.
 
-    Writes CSV with a row for each row of the table: the prediction and, for classes, the probability of
-    each. Columns that the model needs must be there; others are passed over, and named on standard error.
+    Writes CSV with a row for each row of the table: the prediction and, for classes, the probability
+    of each. Columns that the model needs must be there; others are named on standard error.
     """
     with told_in_one_line():
         from steadycv.cli.saved_model import load_model, versions
@@ -54,7 +55,9 @@ def predict(
 def _differences(table: Any, model: Any) -> list[str]:
     missing = model.missing_columns(table)
     if missing:
-        raise UserError(f"The table lacks {len(missing)} columns that the model needs: {listed(missing)}.")
+        raise UserError(
+            f"The table lacks {len(missing)} columns that the model needs: {listed(missing)}."
+        )
     if not len(table):
         raise UserError("The table has no rows.")
     used = {*model.numeric, *model.text}

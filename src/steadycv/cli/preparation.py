@@ -104,7 +104,9 @@ def as_model_takes_them(X: Any, numeric: list[str], text: list[str]) -> Any:
     """A data frame of the columns that are used, as numbers and as texts; infinite is missing."""
     import pandas
 
-    columns = {name: as_numbers(X[name]) for name in numeric} | {name: _as_texts(X[name]) for name in text}
+    columns = {name: as_numbers(X[name]) for name in numeric} | {
+        name: _as_texts(X[name]) for name in text
+    }
     return pandas.DataFrame(columns)
 
 

@@ -119,7 +119,8 @@ def load_model(path: Path) -> TunedModel:
         unknown = sorted(set(io.get_untrusted_types(data=content)) - set(TRUSTED))
         if unknown:
             raise UserError(
-                f"{path} is refused: it has {', '.join(unknown[:3])} in it, which no model of steadycv has."
+                f"{path} is refused: it has {', '.join(unknown[:3])} in it, and no model that steadycv "
+                "saves has."
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)  # told otherwise

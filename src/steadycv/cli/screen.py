@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.padding import Padding
@@ -58,21 +58,21 @@ def _choices(content: Content) -> Table:
     errors = [float(search.cv_results_["cv_error"][i]) for i in choices]
     nested = [content.plain_nested_error, content.nested_error]
     for name, meaning, values in (
-        ("error promised", f"CV error: {content.loss}", map(number, errors)),
+        ("error promised", f"CV error: {content.loss}", [number(each) for each in errors]),
         (
             "error to expect on new data",
             "nested error: on data put aside",
-            ("not known" if each is None else number(each) for each in nested),
+            ["not known" if each is None else number(each) for each in nested],
         ),
         (
             "expected disappointment",
             "how much the promise is too low",
-            map(_share, map(disappointment, errors, nested)),
+            [_share(disappointment(*each)) for each in zip(errors, nested, strict=True)],
         ),
         (
             "instability",
             "change in loss when data are left out",
-            (number(float(search.cv_results_["instability"][i])) for i in choices),
+            [number(float(search.cv_results_["instability"][i])) for i in choices],
         ),
     ):
         table.add_row(Text.assemble((name, "bold"), "\n", (meaning, "dim")), *values)

@@ -62,16 +62,20 @@ def features_and_target(frame: Any, target: str, task: Task | None = None) -> tu
             f"The target {target!r} is missing in {n_missing} of {len(frame)} rows: remove those first."
         )
     if len(frame) < FEWEST_ROWS:
-        raise UserError(f"There are {len(frame)} rows; {FEWEST_ROWS} are needed for folds and test data.")
+        raise UserError(
+            f"There are {len(frame)} rows; {FEWEST_ROWS} are needed for folds and test data."
+        )
     if column.nunique() == 1:
         value = column.iloc[0]
         value = f"{value:g}" if _is_numeric(column) else value
-        raise UserError(f"The target {target!r} has one value only, {value}: there is nothing to predict.")
+        raise UserError(
+            f"The target {target!r} has one value only, {value}: there is nothing to predict."
+        )
     notes: list[str] = []
     if task is None:
         task, notes = _detected(target, column)
-    found = _numbers(frame, target) if task is Task.regression else _classes(target, column)
-    return frame.drop(columns=target), Target(target, task, *found, notes)
+    y, classes = _numbers(frame, target) if task is Task.regression else _classes(target, column)
+    return frame.drop(columns=target), Target(target, task, y, classes, notes)
 
 
 def find_column(frame: Any, name: str) -> Any:
@@ -98,7 +102,7 @@ def _detected(target: str, column: Any) -> tuple[Task, list[str]]:
     ]
 
 
-def _numbers(frame: Any, target: str) -> tuple[NDArray[np.float64], list[Any]]:
+def _numbers(frame: Any, target: str) -> tuple[NDArray[Any], list[Any]]:
     if not _is_numeric(frame[target]):
         numeric = [name for name in frame.columns if _is_numeric(frame[name])]
         there = f"Numeric columns: {', '.join(numeric[:10])}." if numeric else "No column is."
@@ -109,7 +113,7 @@ def _numbers(frame: Any, target: str) -> tuple[NDArray[np.float64], list[Any]]:
     return y, []
 
 
-def _classes(target: str, column: Any) -> tuple[NDArray[np.intp], list[Any]]:
+def _classes(target: str, column: Any) -> tuple[NDArray[Any], list[Any]]:
     import pandas
 
     types = pandas.api.types

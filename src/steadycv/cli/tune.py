@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path  # noqa: TC003  # Typer reads the types
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +14,7 @@ from steadycv._files import write_whole
 from steadycv.candidates import Grid
 from steadycv.cli.errors import Interruption, UserError, told_in_one_line
 from steadycv.cli.models import MODELS
-from steadycv.cli.targets import Task
+from steadycv.cli.targets import Task  # noqa: TC001
 from steadycv.cli.tuning import AUTO, LEDGER, OUT, Request, fit, prepare
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _HOW = "How to search"
 _WHAT = "What comes out"
 
 
-def _option(help_text: str, metavar: str, panel: str, **limits: int) -> Any:
+def _option(help_text: str, metavar: str, panel: str, **limits: Any) -> Any:
     """An option that takes one line of the help."""
     return typer.Option(
         metavar=metavar, help=help_text, show_default=False, rich_help_panel=panel, **limits
@@ -72,21 +72,21 @@ def tune(
     task: Annotated[
         Task | None, _option("classification or regression (found by the target).", "KIND", _ABOUT)
     ] = None,
-    groups: Annotated[str | None, _option("Rows alike in it stay in one fold.", "COLUMN", _ABOUT)] = None,
+    groups: Annotated[
+        str | None, _option("Rows with one value stay together.", "COLUMN", _ABOUT)
+    ] = None,
     grid: Annotated[Path | None, _option("Values to try, as YAML, JSON or TOML.", "FILE", _HOW)] = None,
     scoring: Annotated[
         str | None, _option("neg_mean_absolute_error, accuracy, ...", "NAME", _HOW)
     ] = None,
     weights: Annotated[str, _option("Stability weights, as 0,0.1,1 (auto).", "NUMBERS", _HOW)] = AUTO,
-    search: Annotated[Search, _option("grid, or coordinate descent (grid).", "NAME", _HOW)] = Search.grid,
+    search: Annotated[Search, _option("grid or coordinate (grid).", "NAME", _HOW)] = Search.grid,
     folds: Annotated[int, _option("Number of folds (5).", "N", _HOW, min=3)] = 5,
     repeats: Annotated[int, _option("How often to draw new folds (1).", "N", _HOW, min=1)] = 1,
     seed: Annotated[int, _option("Of folds and models (0).", "N", _HOW, min=0)] = 0,
     jobs: Annotated[int, _option("Processes at a time (1).", "N", _HOW, min=1)] = 1,
     out: Annotated[Path, _option(f"Folder of the results ({OUT}).", "DIR", _WHAT)] = OUT,
-    resume: Annotated[
-        Path | None, _option("Ledger to keep, and to go on from.", "FILE", _WHAT)
-    ] = None,
+    resume: Annotated[Path | None, _option("Ledger to keep, and to go on from.", "FILE", _WHAT)] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as JSON.", rich_help_panel=_WHAT)
     ] = False,
@@ -174,7 +174,8 @@ def _begin(name: str, search: StabilitySearchCV, request: Request) -> str:
     repeats = f", {request.repeats} times" if request.repeats > 1 else ""
     ledger = request.ledger_of(name)
     going_on = f"; going on from {ledger}" if ledger.exists() else ""
-    return f"{name}: {len(Grid(search.param_grid))} candidates, {request.folds} folds{repeats}{going_on}."
+    n_candidates = len(Grid(search.param_grid))
+    return f"{name}: {n_candidates} candidates, {request.folds} folds{repeats}{going_on}."
 
 
 def _write(problem: Problem, ranking: list[Content]) -> list[str]:

@@ -38,6 +38,7 @@ class Size(NamedTuple):
     """What a default grid depends on."""
 
     n_rows: int
+    n_fewest: int  # rows of the smallest training set
     n_columns: int  # that a model sees at the least
     spread: float | None  # standard deviation of the target; None for classes
 
@@ -71,10 +72,13 @@ class ModelChoice:
             raise ValueError(f"There is no such model for {task}.")
         return prepared(columns, model, scaled=self.scaled)
 
-    def default_grid(self, columns: Columns, task: Task, X: Any, y: Any) -> dict[str, list[Any]]:
+    def default_grid(
+        self, columns: Columns, task: Task, X: Any, y: Any, n_folds: int = 5
+    ) -> dict[str, list[Any]]:
         """The grid for some data to tune on."""
         spread = float(np.std(y)) if task is Task.regression else None
-        grid = self.grid(Size(len(X), columns.fewest, spread))
+        n_fewest = len(X) * (n_folds - 2) // n_folds
+        grid = self.grid(Size(len(X), n_fewest, columns.fewest, spread))
         return {f"{STEP}{name}": values for name, values in grid.items()}
 
     def on(self, name: str, columns: Columns) -> ComparedModel:
@@ -127,9 +131,9 @@ def _sparse_ridge(size: Size) -> dict[str, list[Any]]:
 
 
 def _knn(size: Size) -> dict[str, list[Any]]:
-    # Without two of five folds, three fifths of the rows are left.
     numbers = [100, 70, 50, 35, 25, 18, 12, 9, 7, 5, 4, 3, 2, 1]
-    return {"n_neighbors": [k for k in numbers if k <= size.n_rows // 2]}
+    # Folds of groups are not of one size.
+    return {"n_neighbors": [k for k in numbers if k == 1 or k <= 0.8 * size.n_fewest]}
 
 
 def _svm(size: Size) -> dict[str, list[Any]]:

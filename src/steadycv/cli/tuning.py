@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import shlex
 import warnings
-from collections import Counter
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from steadycv.cli.data_files import STANDARD_INPUT, comes_by_a_pipe, name_of, read_table
 from steadycv.cli.errors import UserError
@@ -122,7 +121,7 @@ def prepare(request: Request) -> Problem:
             pipeline,
             check_grid(each, pipeline, grids[each])
             if each in grids
-            else model.default_grid(columns, target.task, X, target.y),
+            else model.default_grid(columns, target.task, X, target.y, request.folds),
             loss=SCORES_OF_LOSSES[scoring].loss,
             stability_weights=_weights(request.weights),
             search=request.search,
@@ -142,6 +141,7 @@ def fit(problem: Problem, name: str, *, progress: bool) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("always", FitFailedWarning)
         if problem.request.jobs > 1:  # other processes would print theirs
             warnings.simplefilter("ignore", ConvergenceWarning)
         try:
@@ -226,13 +226,9 @@ def _reason(error: Exception) -> str:
 
 def _in_words(caught: list[warnings.WarningMessage]) -> list[str]:
     """What the warnings of a search say, each kind once."""
-    n_unfinished = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    words = Counter(
-        str(warning.message).strip().partition("\n")[0]
-        for warning in caught
-        if not issubclass(warning.category, ConvergenceWarning)
-    )
-    notes = list(words)
-    if n_unfinished:
-        notes.append(f"{n_unfinished} fits stopped before they had converged.")
+    others = [each for each in caught if not issubclass(each.category, ConvergenceWarning)]
+    lines = [str(each.message).strip().splitlines() for each in others]
+    notes = list(dict.fromkeys(" ".join(dict.fromkeys((some[0], some[-1]))) for some in lines))
+    if len(others) < len(caught):
+        notes.append(f"{len(caught) - len(others)} fits stopped before they had converged.")
     return notes

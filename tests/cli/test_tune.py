@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -106,6 +107,14 @@ def test_without_arguments_it_runs_on_data_that_come_along(tmp_path, monkeypatch
     assert result.stderr == ""
     names = sorted(path.name for path in (tmp_path / "steadycv-results").iterdir())
     assert names == ["model.skops", "report.html", "results.csv", "results.json"]
+
+
+def test_documentation_shows_what_it_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
+    result = done("tune", "--seed", 9, env={"COLUMNS": "80"})
+    shown = [line.rstrip() for line in result.stdout.splitlines()]
+    assert "\n".join(shown[2:]) in page
 
 
 def test_figures_are_those_of_the_search(out, grid):

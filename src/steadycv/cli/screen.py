@@ -33,6 +33,7 @@ def say(console: Console, text: str, style: str = "") -> None:
 def show_results(console: Console, problem: Problem, ranking: list[Content]) -> None:
     """Both choices side by side, the models compared, and what to expect."""
     best = ranking[0]
+    console.print()
     if len(ranking) > 1:
         say(console, f"{len(ranking)} models on {problem.name}, the best first", "bold")
         console.print(_models(ranking))

@@ -190,7 +190,7 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
         out / REPORT,
         data_name=problem.name,
         command=problem.request.command(),
-        notes=[f"Predicted: {problem.target.name}.", *problem.notes],
+        notes=[" ".join([f"Predicted: {problem.target.name}.", *problem.notes])],
     )
     write_whole(out / RESULTS, candidates_csv(ranking).encode())
     write_whole(out / JSON, results_json(problem, ranking).encode())

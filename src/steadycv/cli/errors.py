@@ -29,6 +29,8 @@ def told_in_one_line() -> Iterator[None]:
     """Print what the user can do something about as one line on standard error; the exit code is 2."""
     try:
         yield
+    except BrokenPipeError:
+        raise  # nobody reads on: Typer ends the command in silence
     except (UserError, WrongResultsError, PageError, ImportError, OSError) as error:
         say_error(str(error))
         raise typer.Exit(2) from None

@@ -191,6 +191,14 @@ def test_other_versions(folder, monkeypatch):
     assert result.exit_code == 0
     assert "The model was made with steadycv 0.1.0, scikit-learn 0.1; this is" in result.stderr
 
+    def lack(*_, **__):
+        raise AttributeError("module 'sklearn' has no attribute 'X'")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(skops.io, "loads", lack)
+        line = refused("predict", there, folder / "t.csv")
+    assert "cannot be loaded: module 'sklearn' has no attribute 'X'. It was made with other" in line
+
     def fail(*_):
         raise AttributeError("no attribute 'multi_class'")
 

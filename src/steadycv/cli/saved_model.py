@@ -129,8 +129,11 @@ def load_model(path: Path) -> TunedModel:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     except UserError:
         raise
-    except ImportError as error:
-        raise UserError(f"{path} cannot be loaded: {error}. Install what it was made with.") from None
+    except (ImportError, AttributeError) as error:  # something that the file names is not here
+        here = ", ".join(f"{name} {number}" for name, number in versions().items())
+        raise UserError(
+            f"{path} cannot be loaded: {error}. It was made with other packages; this is {here}."
+        ) from None
     except Exception as error:  # a damaged file can fail anywhere
         raise UserError(f"{path} is not a model saved by steadycv tune: {error}") from None
     if not isinstance(model, TunedModel):

@@ -166,6 +166,33 @@ def test_interruptions_one_after_the_other(path, monkeypatch):
     assert resumed.n_fits_ < whole.n_fits_
 
 
+@pytest.mark.parametrize("n_done", [1, 4, 6])
+def test_interrupted_path_goes_on(path, monkeypatch, n_done):
+    """One fit serves all candidates of a path, so none of them is complete before the end."""
+    params = {"estimator": Ridge(), "cv": 4}
+    whole = fit(**params)
+    assert whole.n_fits_ == 1 + 4 + 6
+    with monkeypatch.context() as patch:
+        seen = []
+
+        def interrupt(file, job, fit):
+            keep(file, job, fit)
+            seen.append(job)
+            if len(seen) == n_done:
+                raise KeyboardInterrupt
+
+        keep = ledger_file.LedgerFile.fitted
+        patch.setattr(ledger_file.LedgerFile, "fitted", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            fit(path, **params)
+    resumed = fit(path, **params)
+    assert_same_results(resumed, whole)
+    done_again = {1: 1, 4: 4, 6: 4}  # losses to compare with are not kept
+    assert resumed.n_fits_ <= whole.n_fits_ - n_done + done_again[n_done]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM candidates").fetchone() == (3,)
+
+
 def test_error_of_the_user_loses_nothing(path, monkeypatch):
     def hook(probe):
         if probe.alpha == 10.0:

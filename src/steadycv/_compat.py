@@ -36,6 +36,7 @@ __all__ = [
     "Tree",
     "build_pruned_tree",
     "check_method_params",
+    "check_params",
     "check_sample_weight",
     "fit_context",
     "is_pairwise",
@@ -55,6 +56,12 @@ def tie_width() -> np.float32:
     # Up to 1.7 the width is zero by mistake: that shows in a split between values closer than it.
     apart = DecisionTreeRegressor().fit(np.array([[0.0], [5e-8]], dtype=np.float32), [0, 1])
     return np.float32(0.0 if apart.tree_.node_count > 1 else 1e-7)
+
+
+def check_params(estimator: Any) -> None:
+    """Raise a ValueError where a parameter has a value that the estimator says it does not take."""
+    if hasattr(estimator, "_parameter_constraints"):
+        estimator._validate_params()
 
 
 def is_pairwise(estimator: Any, X: Any) -> bool:

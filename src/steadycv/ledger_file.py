@@ -74,6 +74,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         self._settings = settings
         self._ledger: Ledger | None = None
         self._pending: set[int] = set()
+        self._begun: set[int] = set()
         self._last_write = time.monotonic()
         with self._explained():
             self._check_is_sqlite()
@@ -163,11 +164,13 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
     def start(self, jobs: Sequence[Job]) -> None:
         """A batch of fits begins."""
 
-    def fitted(self, job: Job, fit: Fit) -> None:
-        """Nothing to keep before a candidate's batch is complete."""
+    def fitted(self, job: Job, fit: Fit) -> None:  # noqa: ARG002
+        """Keep in mind what is begun; it is written if the search is interrupted."""
+        self._begun.update(job.candidates.tolist())
 
     def complete(self, candidate: int) -> None:
         """Keep what is known of a candidate, soon."""
+        self._begun.discard(candidate)
         self._pending.add(candidate)
         if time.monotonic() - self._last_write > SECONDS_BETWEEN_WRITES:
             self._write()
@@ -210,6 +213,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
             )
 
     def __exit__(self, *_: object) -> None:
+        self._pending |= self._begun
         try:
             self._write()
         finally:

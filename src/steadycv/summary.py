@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from steadycv.words import short_names
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -39,10 +41,10 @@ def side_by_side(search: StabilitySearchCV) -> list[Row]:
     """The parameters and the errors of both choices."""
     plain, steady = search.kfold_index_, search.best_index_
     results, weights = search.cv_results_, search.weights_
-    names = sorted({*search.kfold_params_, *search.best_params_})
+    names = short_names(sorted({*search.kfold_params_, *search.best_params_}))
     rows = [
-        Row(name, search.kfold_params_.get(name, "-"), search.best_params_.get(name, "-"))
-        for name in names
+        Row(short, search.kfold_params_.get(name, "-"), search.best_params_.get(name, "-"))
+        for name, short in names.items()
     ]
     rows += [
         Row("CV error (promised)", results["cv_error"][plain], results["cv_error"][steady]),

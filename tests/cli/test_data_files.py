@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("typer")
 
-from steadycv.cli.data_files import features_and_target, read_table
+from steadycv.cli.data_files import read_table
 from steadycv.cli.errors import UserError
 
 FRAME = pd.DataFrame({"a": np.arange(30), "b": ["x", "y", None] * 10, "y": np.arange(30) / 3})
@@ -29,6 +29,7 @@ def test_kinds_of_files(tmp_path, name):
         ("folder.csv", "folder", "Is a directory"),
         ("data.xlsx", b"x", "its name must end in .csv, .tsv or .parquet"),
         ("empty.csv", b"", "No columns to parse from file"),
+        ("cut.csv.gz", b"\x1f\x8b\x08", "ended before"),
         ("bad.csv", b"a,b\n1,2\n1,2,3\n", "Error tokenizing data"),
         ("bytes.csv", b"a,b\n\xff\xfe,2\n", "can't decode"),
         ("bad.parquet", b"not a table", "arquet"),
@@ -45,35 +46,36 @@ def test_unreadable_files(tmp_path, name, content, reason):
     assert "\n" not in str(caught.value)
 
 
-def test_target_and_features():
-    X, y = features_and_target(FRAME, "y")
-    assert list(X.columns) == ["a", "b"]
-    np.testing.assert_array_equal(y, FRAME["y"])
-
-
 @pytest.mark.parametrize(
-    ("change", "target", "message"),
+    "text",
     [
-        ({}, "Y2", "There is no column 'Y2'. There are a, b, y."),
-        ({"weight": 1.0}, "wieght", "There is no column 'wieght'. Did you mean 'weight'?"),
-        ({}, "b", "The target 'b' is not numeric. Numeric columns: a, y."),
-        ({"y": 2.0}, "y", "The target 'y' has one value only, 2: there is nothing to predict."),
-        (
-            {"y": [np.nan] * 3 + [1.0] * 27},
-            "y",
-            "The target 'y' is missing in 3 of 30 rows: remove those",
-        ),
-        ({"y": [np.inf] + [1.0] * 29}, "y", "The target 'y' is infinite in 1 rows"),
-        ({"a": "text", "y": "text"}, "y", "There is no numeric column"),
-        ({"y": True}, "y", "The target 'y' is not numeric"),
+        "a,b,y\n1.5,x,2\n2.5,y,3\n",
+        "\ufeffa,b,y\n1.5,x,2\n2.5,y,3\n",
+        "a\tb\ty\n1.5\tx\t2\n2.5\ty\t3\n",
+        "a;b;y\n1.5;x;2\n2.5;y;3\n",
+        "a;b;y\n1,5;x;2\n2,5;y;3\n",
+        "a,b,y\r\n1.5,x,2\r\n2.5,y,3\r\n",
     ],
 )
-def test_refused_targets(change, target, message):
-    with pytest.raises(UserError) as caught:
-        features_and_target(FRAME.assign(**change), target)
-    assert str(caught.value).startswith(message)
+def test_separators_are_found(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text, newline="")
+    frame = read_table(path)
+    assert list(frame.columns) == ["a", "b", "y"]
+    assert frame["a"].tolist() == [1.5, 2.5]
+    assert frame["y"].tolist() == [2, 3]
 
 
-def test_too_few_rows():
-    with pytest.raises(UserError, match="There are 5 rows; 20 are needed"):
-        features_and_target(FRAME[:5], "y")
+def test_columns_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,"a",y\n1,2,3\n')
+    with pytest.raises(UserError, match="several columns are called 'a'"):
+        read_table(path)
+
+
+def test_some_columns_as_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n01,1\n02,2\n")
+    frame = read_table(path, as_text=["a", "not there"])
+    assert frame["a"].tolist() == ["01", "02"]
+    assert frame["b"].tolist() == [1, 2]

@@ -6,8 +6,9 @@ from sklearn.linear_model import LinearRegression
 pytest.importorskip("typer")
 
 from steadycv.cli.errors import UserError
-from steadycv.cli.models import MODELS
+from steadycv.cli.models import MODELS, find_model
 from steadycv.cli.preparation import find_columns, prepared
+from steadycv.cli.targets import Task
 
 FRAME = pd.DataFrame(
     {
@@ -25,7 +26,7 @@ def test_columns_are_found():
     X, columns = find_columns(FRAME)
     assert columns.numeric == ["number", "yes"]
     assert columns.text == ["text", "kind"]
-    assert columns.left_out == ["when", "empty"]
+    assert columns.left_out == {"when": "as neither numbers nor text", "empty": "as empty"}
     assert columns.n_missing == {"number": 2, "text": 1}
     assert columns.fewest == 4
     assert list(X.columns) == ["number", "yes", "text", "kind"]
@@ -33,7 +34,19 @@ def test_columns_are_found():
     words = " ".join(columns.in_words())
     assert "2 numeric and 2 text columns are used." in words
     assert "2 missing values in number are replaced by the column's median" in words
-    assert "Not used, as neither numbers nor text or as empty: when, empty." in words
+    assert "Not used, as neither numbers nor text: when. Not used, as empty: empty." in words
+
+
+def test_columns_that_say_nothing_are_left_out():
+    frame = pd.DataFrame({"Unnamed: 0": range(1, 61), "Unnamed: 1": [3, 1] * 30, "id": range(60)})
+    frame["name"] = frame["id"].map("n{}".format)
+    frame["letter"] = list("abcdef") * 10
+    _, columns = find_columns(frame)
+    assert columns.left_out == {
+        "Unnamed: 0": "as it just counts the rows",
+        "name": "as text that differs in most rows",
+    }
+    assert (columns.numeric, columns.text) == (["Unnamed: 1", "id"], ["letter"])
 
 
 def test_preparation_learns_from_the_training_rows_alone():
@@ -63,19 +76,26 @@ def test_no_column_to_use():
         find_columns(FRAME[["when", "empty"]])
 
 
+@pytest.mark.parametrize("task", Task)
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "xgboost"])
-def test_first_candidate_is_the_simplest(name):
+def test_first_candidate_is_the_simplest(name, task):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     y = X["a"].to_numpy() + rng.normal(size=60)
+    if task is Task.classification:
+        y = (y > 0.4).astype(int)
     _, columns = find_columns(X)
-    model = MODELS[name].on(name, columns)
-    grid = model.grid(X, y)
-    spread = {}
+    model = MODELS[name]
+    if (model.regressor if task is Task.regression else model.classifier) is None:
+        with pytest.raises(UserError, match=f"The model {name} does not predict"):
+            find_model(name, task)
+        return
+    grid = model.default_grid(columns, task, X, y)
+    error = {}
     for end in (0, -1):
         params = {key: values[end] for key, values in grid.items()}
-        fitted = model.estimator().set_params(**params)
+        fitted = find_model(name, task).behind(columns, task).set_params(**params)
         if name == "random-forest":
-            fitted.set_params(model__n_estimators=10)
-        spread[end] = fitted.fit(X, y).predict(X).std()
-    assert spread[0] < spread[-1]
+            fitted.set_params(model__n_estimators=10, model__random_state=0)
+        error[end] = np.mean((fitted.fit(X, y).predict(X) - y) ** 2)
+    assert error[0] > error[-1]

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 __all__ = ["main"]
+
+NEEDED = ("jinja2", "pandas", "skops", "typer", "yaml")
 
 
 def main() -> None:
     """Run the command line; without the packages that it needs, say what to install."""
-    try:
-        import pandas  # noqa: F401
-        import typer  # noqa: F401
-    except ImportError as error:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
         print(
-            f"steadycv: {error}. Install what the command line needs: pip install 'steadycv[cli]'.",
+            f"steadycv: The command line needs {', '.join(missing)}: pip install 'steadycv[cli]'.",
             file=sys.stderr,
         )
         sys.exit(2)
-    from steadycv.cli.app import app
-
+    try:
+        from steadycv.cli.app import app
+    except KeyboardInterrupt:
+        sys.exit(130)
     app()

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from steadycv.cli.compare import compare
+from steadycv.cli.errors import say_error
+from steadycv.cli.predict import predict
 from steadycv.cli.reproduce import reproduce
+from steadycv.cli.tune import tune
 
 __all__ = ["app"]
 
+
+class Commands(TyperGroup):
+    """The commands; a wrong option or value is told in one line, as all other errors are."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise
+            message = str(error.format_message()).rstrip(".")
+            say_error(f"{message}. See steadycv {ctx.invoked_subcommand or ''} --help.")
+            raise typer.Exit(2) from None
+
+
 app = typer.Typer(
     name="steadycv",
+    cls=Commands,
     help="Hyperparameters that are steady, and honestly reported.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-app.command()(reproduce)
+app.command()(tune)
+app.command()(predict)
 app.command()(compare)
+app.command()(reproduce)

@@ -9,10 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from steadycv.cli.data_files import features_and_target, read_table
-from steadycv.cli.errors import UserError, told_in_one_line
-from steadycv.cli.models import MODELS
+from steadycv.cli.data_files import name_of, read_table
+from steadycv.cli.errors import told_in_one_line
+from steadycv.cli.models import find_model
 from steadycv.cli.preparation import find_columns
+from steadycv.cli.targets import Task, features_and_target
 from steadycv.experiments.comparison import run_comparison
 from steadycv.experiments.summary import read_results
 from steadycv.experiments.verdict import judge
@@ -23,7 +24,7 @@ __all__ = ["compare"]
 def compare(
     data: Annotated[Path, typer.Argument(help="A table: CSV, TSV or Parquet.", show_default=False)],
     target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
-    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = "cart",
+    model: Annotated[str, typer.Option(help="A model of tune that predicts numbers.")] = "cart",
     splits: Annotated[int, typer.Option(min=2, help="How many random splits.")] = 50,
     jobs: Annotated[int, typer.Option(min=1, help="How many processes work at a time.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="The splits depend on it.")] = 0,
@@ -38,28 +39,27 @@ def compare(
     weights; what each chose is tried on the other tenth.
     """
     with told_in_one_line():
-        if model not in MODELS:
-            raise UserError(f"There is no model {model!r}. There are {', '.join(MODELS)}.")
-        features, y = features_and_target(read_table(data), target)
+        chosen = find_model(model, Task.regression)
+        features, found = features_and_target(read_table(data), target, Task.regression)
         X, columns = find_columns(features)
-        compared = MODELS[model].on(model, columns)
+        compared = chosen.on(model, columns)
         compared.estimator()  # says what is not installed
-        console = Console()
+        console, name = Console(), Path(name_of(data)).name
         with tempfile.TemporaryDirectory() as folder:
             path = out or Path(folder) / "results.csv"
             run_comparison(
                 compared,
                 X,
-                y,
+                found.y,
                 path,
-                name=data.name,
+                name=name,
                 n_splits=splits,
                 seed=seed,
                 jobs=jobs,
                 progress=True,
             )
             results = read_results(path)
-        verdict = judge(results.only(n_splits=splits), data.name, model, compared.selections)
+        verdict = judge(results.only(n_splits=splits), name, model, compared.selections)
         for line in columns.in_words():
             console.print(line, markup=False, highlight=False)
         console.print(verdict.sheet.to_rich(console.width))

@@ -1,0 +1,95 @@
+"""How the rows of a table are put into folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
+
+from steadycv.cli.errors import UserError
+from steadycv.cli.targets import Target, Task, find_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["find_folds", "find_groups"]
+
+
+def find_folds(target: Target, groups: Any, n_folds: int, n_repeats: int, seed: int) -> Any:
+    """A splitter: shuffled, with the classes spread evenly and groups kept together."""
+    _check_sizes(target, groups, n_folds)
+    by_class = target.task is Task.classification
+    if groups is None and n_repeats == 1:
+        splitter = StratifiedKFold if by_class else KFold
+        return splitter(n_folds, shuffle=True, random_state=seed)
+    if groups is None:
+        splitter = RepeatedStratifiedKFold if by_class else RepeatedKFold
+        return splitter(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
+    if n_repeats == 1:
+        splitter = StratifiedGroupKFold if by_class else GroupKFold
+        return splitter(n_folds, shuffle=True, random_state=seed)
+    return RepeatedGroupKFold(n_folds, n_repeats, seed, by_class)
+
+
+def find_groups(frame: Any, name: str) -> NDArray[np.intp]:
+    """The group of each row, by number."""
+    column = find_column(frame, name)
+    n_missing = int(column.isna().sum())
+    if n_missing:
+        raise UserError(f"The groups {name!r} are missing in {n_missing} of {len(frame)} rows.")
+    _, groups = np.unique(column.map(str).to_numpy(dtype=str), return_inverse=True)
+    return np.asarray(groups)
+
+
+@dataclass(frozen=True)
+class RepeatedGroupKFold:
+    """Folds that keep groups together, several times: scikit-learn has them once only."""
+
+    n_splits: int
+    n_repeats: int
+    random_state: int
+    by_class: bool
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Training and test rows, one repeat after the other."""
+        splitter = StratifiedGroupKFold if self.by_class else GroupKFold
+        for seed in np.random.SeedSequence(self.random_state).generate_state(self.n_repeats):
+            folds = splitter(self.n_splits, shuffle=True, random_state=int(seed))
+            yield from folds.split(X, y, groups)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """How many folds there are over all repeats."""
+        return self.n_splits * self.n_repeats
+
+
+def _check_sizes(target: Target, groups: Any, n_folds: int) -> None:
+    n_rows = len(target.y)
+    if n_folds > n_rows // 2:
+        raise UserError(f"{n_folds} folds are too many for {n_rows} rows; use at most {n_rows // 2}.")
+    if groups is not None:
+        n_groups = len(np.unique(groups))
+        if n_groups < n_folds:
+            raise UserError(f"There are {n_groups} groups, fewer than the {n_folds} folds.")
+    if target.task is Task.classification:
+        sizes = np.bincount(target.y)
+        small = np.flatnonzero(sizes < n_folds)
+        if len(small):
+            least = small[sizes[small].argmin()]
+            raise UserError(
+                f"{len(small)} of {len(sizes)} classes of {target.name!r} have fewer rows than the "
+                f"{n_folds} folds: {target.classes[least]!r} has {sizes[least]}. Use fewer folds, or "
+                "put rare classes together; if these are quantities, use --task regression."
+            )

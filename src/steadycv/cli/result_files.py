@@ -1,0 +1,142 @@
+"""What ``steadycv tune`` writes about its searches: a table of candidates, and everything as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from steadycv.candidates import Grid
+from steadycv.cli.saved_model import versions
+from steadycv.words import short_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from steadycv.cli.tuning import Problem
+    from steadycv.report.content import Content
+    from steadycv.search import StabilitySearchCV
+
+__all__ = ["FORMAT_VERSION", "candidates_csv", "results_json"]
+
+FORMAT_VERSION = 1
+"""Of the JSON file; it grows when something in it is renamed, removed or changes its meaning."""
+
+MEASURES = ("cv_error", "instability", "regularized_error")
+
+
+def results_json(problem: Problem, ranking: list[Content]) -> str:
+    """All results, the best model first; what is not known is null."""
+    request, columns, target = problem.request, problem.columns, problem.target
+    content = {
+        "format": "steadycv tune",
+        "format_version": FORMAT_VERSION,
+        "command": request.command(),
+        "versions": versions(),
+        "data": {
+            "name": problem.name,
+            "n_rows": len(problem.X),
+            "target": target.name,
+            "task": target.task.value,
+            "classes": target.classes or None,
+            "numeric_columns": columns.numeric,
+            "text_columns": columns.text,
+            "unused_columns": columns.left_out,
+            "n_missing": columns.n_missing,
+        },
+        "folds": request.folds,
+        "repeats": request.repeats,
+        "groups": request.groups,
+        "seed": request.seed,
+        "loss": ranking[0].search.loss,
+        "notes": problem.notes,
+        "best_model": ranking[0].name,
+        "models": [_of_model(each) for each in ranking],
+    }
+    return json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def candidates_csv(ranking: list[Content]) -> str:
+    """A row for each candidate of each model, in the order of the grids."""
+    names = list(
+        dict.fromkeys(
+            name for each in ranking for name in _short(dict.fromkeys(each.columns)) if each.columns
+        )
+    )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["model", *names, *MEASURES, "rank", "chosen_by"])
+    for each in ranking:
+        results = each.search.cv_results_
+        for i, params in enumerate(results["params"]):
+            short = _short(params)
+            errors = [_plain(results[measure][i]) for measure in MEASURES]
+            rank = None if errors[-1] is None else int(results["rank_regularized_error"][i])
+            values = [short.get(name) for name in names]
+            writer.writerow([each.name, *map(_plain, values), *errors, rank, _chosen_by(each.search, i)])
+    return text.getvalue()
+
+
+def _of_model(content: Content) -> dict[str, Any]:
+    search = content.search
+    weights = search.weights_
+    return {
+        "model": content.name,
+        "steady": _of_choice(search, search.best_index_, content.nested_error),
+        "plain": _of_choice(search, search.kfold_index_, content.plain_nested_error),
+        "stability_weight": search.stability_weight_,
+        "weights": [
+            {"weight": weight, "nested_error": error, "params": _of_candidate(search, choice)}
+            for weight, error, choice in zip(
+                weights["weight"], weights["mean_error"], weights["index"], strict=True
+            )
+        ],
+        "n_candidates": len(Grid(search.param_grid)),
+        "n_failed": content.n_failed,
+        "n_fits": search.n_fits_,
+    }
+
+
+def _of_choice(search: StabilitySearchCV, candidate: int, nested_error: float | None) -> dict[str, Any]:
+    cv_error = float(search.cv_results_["cv_error"][candidate])
+    return {
+        "params": _of_candidate(search, candidate),
+        "cv_error": cv_error,
+        "nested_error": nested_error,
+        "expected_disappointment": disappointment(cv_error, nested_error),
+        "instability": search.cv_results_["instability"][candidate],
+    }
+
+
+def disappointment(cv_error: float, nested_error: float | None) -> float | None:
+    """How much lower the promise is than what to expect, as a share of the latter."""
+    return 1 - cv_error / nested_error if nested_error else None
+
+
+def _of_candidate(search: StabilitySearchCV, candidate: int) -> dict[str, Any] | None:
+    return None if candidate < 0 else _short(search.cv_results_["params"][candidate])
+
+
+def _short(params: Mapping[str, Any]) -> dict[str, Any]:
+    names = short_names(params)
+    return {names[name]: value for name, value in params.items()}
+
+
+def _chosen_by(search: StabilitySearchCV, candidate: int) -> str:
+    steady, plain = candidate == search.best_index_, candidate == search.kfold_index_
+    return "both" if steady and plain else "steady" if steady else "plain" if plain else ""
+
+
+def _plain(value: Any) -> Any:
+    """Without numpy's numbers, and None for those that are not finite."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,521 @@
+"""``steadycv tune``: what it says, what it writes, what it refuses."""
+
+import csv
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("skops")
+
+from sklearn.datasets import load_diabetes
+from typer.testing import CliRunner
+
+from steadycv import StabilitySearchCV
+from steadycv.cli.app import app
+from steadycv.cli.models import MODELS
+from steadycv.cli.saved_model import load_model
+from steadycv.cli.tune import _complete_model
+
+COMMAND = [sys.executable, "-c", "from steadycv.cli import main; main()"]
+EVIL = "<script>alert('x')</script>"
+
+
+def run(*args, **options):
+    options = {"env": {"COLUMNS": "100"}, **options}
+    return CliRunner().invoke(app, [str(arg) for arg in args], **options)
+
+
+def done(*args, **options):
+    result = run(*args, **options)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(*args, **options):
+    result = run(*args, **options)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    assert line.startswith("steadycv: ")
+    return line
+
+
+def a_frame(n=60):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=n), EVIL: rng.normal(size=n)})
+    frame["city"] = rng.choice(["Ulm", "Rom", None], size=n)
+    frame["member"] = rng.choice([True, False], size=n)
+    frame["empty"] = np.nan
+    frame["day"] = pd.date_range("2020-01-01", periods=n).strftime("%Y-%m-%d")
+    frame["y"] = frame["a"] + (frame["city"] == "Ulm") + 0.3 * rng.normal(size=n)
+    frame["kind"] = np.where(frame["y"] > 0.3, "high", "low")
+    frame.loc[:3, "a"] = np.nan
+    return frame
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "some data.csv"
+    a_frame().drop(columns="kind").to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def classes(tmp_path):
+    path = tmp_path / "classes.tsv"
+    a_frame().drop(columns="y").to_csv(path, index=False, sep="\t")
+    return path
+
+
+@pytest.fixture
+def grid(tmp_path):
+    path = tmp_path / "grid.json"
+    path.write_text('{"alpha": [0.1, 1, 10]}')
+    return path
+
+
+def test_without_arguments_it_runs_on_data_that_come_along(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = done("tune")
+    for text in (
+        "10 numeric and 0 text columns are used.",
+        "cart on diabetes, predicting progression",
+        "plain CV's choice",
+        "the steady choice",
+        "error promised",
+        "error to expect on new data",
+        "expected disappointment",
+        "instability",
+        "On new data expect a mean squared error of about",
+        "In steadycv-results: report.html, results.csv, results.json, model.skops.",
+    ):
+        assert text in result.stdout
+    assert result.stderr == ""
+    names = sorted(path.name for path in (tmp_path / "steadycv-results").iterdir())
+    assert names == ["model.skops", "report.html", "results.csv", "results.json"]
+
+
+def test_documentation_shows_what_it_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
+    result = done("tune", "--seed", 9, env={"COLUMNS": "80"})
+    shown = [line.rstrip() for line in result.stdout.splitlines()]
+    assert "\n".join(shown[2:]) in page
+
+
+def test_figures_are_those_of_the_search(out, grid):
+    result = done("tune", "--model", "ridge", "--grid", grid, "--out", out, "--folds", 4, "--json")
+    content = json.loads(result.stdout)
+    assert (content["format"], content["format_version"]) == ("steadycv tune", 1)
+    assert result.stdout == (out / "results.json").read_text()
+
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import KFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = load_diabetes(return_X_y=True, scaled=False)
+    search = StabilitySearchCV(
+        make_pipeline(StandardScaler(), Ridge()),
+        {"ridge__alpha": [0.1, 1, 10]},
+        cv=KFold(4, shuffle=True, random_state=0),
+    ).fit(X, y)
+    [model] = content["models"]
+    steady, plain = model["steady"], model["plain"]
+    assert steady["params"] == {"alpha": search.best_params_["ridge__alpha"]}
+    assert plain["params"] == {"alpha": search.kfold_params_["ridge__alpha"]}
+    assert steady["cv_error"] == pytest.approx(search.cv_error_)
+    assert steady["nested_error"] == pytest.approx(search.nested_error_)
+    assert steady["instability"] == pytest.approx(search.instability_)
+    expected = 1 - search.cv_error_ / search.nested_error_
+    assert steady["expected_disappointment"] == pytest.approx(expected)
+    assert plain["nested_error"] == pytest.approx(search.weights_["mean_error"][0])
+    assert [each["weight"] for each in model["weights"]] == search.weights_["weight"].tolist()
+
+    rows = list(csv.DictReader(io.StringIO((out / "results.csv").read_text())))
+    assert [float(row["alpha"]) for row in rows] == [0.1, 1, 10]
+    np.testing.assert_allclose([float(row["cv_error"]) for row in rows], search.cv_results_["cv_error"])
+    chosen = [row["chosen_by"] for row in rows]
+    assert chosen[search.best_index_] in ("steady", "both")
+    assert chosen[search.kfold_index_] in ("plain", "both")
+
+    saved = load_model(out / "model.skops")
+    frame = pd.DataFrame(X, columns=load_diabetes().feature_names)
+    np.testing.assert_allclose(saved.predict(frame), search.predict(X))
+
+
+def test_messy_table(table, out):
+    result = done("tune", table, "--target", "y", "--out", out, "--model", "cart")
+    for text in (
+        "3 numeric and 1 text columns are used.",
+        "4 missing values in a are replaced by the column's median, inside each training set.",
+        "city: one column for each of at most 20 categories",
+        "Not used, as empty: empty.",
+        "Not used, as text that differs in most rows: day.",
+        "cart on some data.csv, predicting y",
+    ):
+        assert text in " ".join(result.stdout.split())
+    page = (out / "report.html").read_text()
+    assert "Not used, as empty: empty." in page
+    assert "steadycv tune" in page
+    assert EVIL not in page
+    assert json.loads((out / "results.json").read_text())["data"]["unused_columns"] == {
+        "empty": "as empty",
+        "day": "as text that differs in most rows",
+    }
+
+
+def test_classes_of_text(classes, out):
+    result = done("tune", classes, "--target", "kind", "--out", out, "--model", "logistic")
+    assert "CV error: log loss" in result.stdout
+    data = json.loads((out / "results.json").read_text())["data"]
+    assert (data["task"], data["classes"]) == ("classification", ["high", "low"])
+
+
+def test_several_models_are_compared(classes, out):
+    result = done(
+        "tune", classes, "--target", "kind", "--out", out, "--model", "knn,ridge", "--model", "cart,knn"
+    )
+    assert "3 models on classes.tsv, the best first" in result.stdout
+    assert "judged by the share of wrong predictions, as ridge has no probabilities" in " ".join(
+        result.stdout.split()
+    )
+    content = json.loads((out / "results.json").read_text())
+    names = [model["model"] for model in content["models"]]
+    errors = [model["steady"]["nested_error"] for model in content["models"]]
+    assert sorted(names) == ["cart", "knn", "ridge"]
+    assert errors == sorted(errors)
+    assert load_model(out / "model.skops").name == content["best_model"] == names[0]
+    models = pd.read_csv(out / "results.csv")["model"]
+    assert models.value_counts().to_dict() == {"cart": 90, "knn": 10, "ridge": 33}
+    assert list(out.glob("ledger*")) == []
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_is_tuned_and_saved(tmp_path, out, model, task):
+    if model == "xgboost":
+        pytest.importorskip("xgboost")
+    target = "kind" if task == "classification" else "y"
+    frame = a_frame(40).drop(columns="y" if target == "kind" else "kind")
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    short = {
+        "random-forest": {"n_estimators": [3], "max_depth": [2, 4]},
+        "xgboost": {"n_estimators": [2, 4]},
+    }
+    options = ["--target", target, "--model", model, "--out", out, "--folds", 3, "--quiet"]
+    if model in short:
+        grid = tmp_path / "grid.json"
+        grid.write_text(json.dumps(short[model]))
+        options += ["--grid", grid]
+    if (model, task) in {
+        ("logistic", "regression"),
+        ("elastic-net", "classification"),
+        ("sparse-ridge", "classification"),
+    }:
+        assert f"The model {model} does not predict" in refused("tune", path, *options)
+        return
+    result = done("tune", path, *options)
+    assert (result.stdout, result.stderr) == ("", "")
+    predicted = done("predict", out / "model.skops", path).stdout
+    predictions = pd.read_csv(io.StringIO(predicted))
+    assert len(predictions) == 40
+    if task == "regression":
+        assert predictions["prediction"].std() > 0
+    else:
+        assert set(predictions["prediction"]) == {"high", "low"}
+        assert (len(predictions.columns) == 3) == MODELS[model].probabilities
+
+
+def test_task_is_found_and_can_be_forced(tmp_path, out, grid):
+    path = tmp_path / "t.csv"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60)})
+    frame["y"] = (frame["a"] + rng.normal(size=60) > 0).astype(int)
+    frame.to_csv(path, index=False)
+    options = ("tune", path, "--target", "y", "--model", "ridge", "--grid", grid, "--out", out)
+    result = done(*options)
+    assert "has 2 whole numbers, which are taken as classes" in result.stdout
+    data = json.loads((out / "results.json").read_text())["data"]
+    assert (data["task"], data["classes"]) == ("classification", [0, 1])
+    done(*options, "--task", "regression")
+    assert json.loads((out / "results.json").read_text())["data"]["task"] == "regression"
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize("target", ["y", "kind"])
+def test_groups_and_repeats(tmp_path, out, grid, monkeypatch, target, repeats):
+    frame = a_frame().drop(columns="y" if target == "kind" else "kind")
+    frame["patient"] = np.arange(60) // 4
+    path = tmp_path / "t.parquet"
+    pytest.importorskip("pyarrow")
+    frame.to_parquet(path)
+    seen = {}
+    fit = StabilitySearchCV.fit
+
+    def remember(search, X, y, **params):
+        seen.update(params, search=search, columns=list(X.columns))
+        return fit(search, X, y, **params)
+
+    monkeypatch.setattr(StabilitySearchCV, "fit", remember)
+    options = ("--groups", "patient", "--repeats", repeats, "--folds", 3, "--model", "ridge")
+    done("tune", path, "--target", target, *options, "--grid", grid, "--out", out)
+    assert "patient" not in seen["columns"]
+    splits = list(seen["search"].cv.split(np.zeros(60), frame[target], seen["groups"]))
+    assert len(splits) == seen["search"].n_splits_ == 3 * repeats
+    for train, test in splits:
+        assert not set(frame["patient"][train]) & set(frame["patient"][test])
+    if repeats == 2:
+        assert splits[0][1].tolist() not in [split[1].tolist() for split in splits[3:]]
+
+
+def test_options_reach_the_search(table, out, monkeypatch, tmp_path):
+    seen = []
+    fit = StabilitySearchCV.fit
+
+    def remember(search, *args, **params):
+        seen.append(search)
+        assert search.n_jobs == 2
+        return fit(search.set_params(n_jobs=1), *args, **params)  # processes take time to start
+
+    monkeypatch.setattr(StabilitySearchCV, "fit", remember)
+    ledger = tmp_path / "kept.sqlite"
+    options = {
+        "--target": "y",
+        "--model": "cart",
+        "--weights": "0, 0.5,2",
+        "--scoring": "neg_mean_absolute_error",
+        "--search": "coordinate",
+        "--folds": 4,
+        "--repeats": 2,
+        "--jobs": 2,
+        "--seed": 7,
+        "--out": out,
+        "--resume": ledger,
+    }
+    result = done("tune", table, *(word for pair in options.items() for word in pair))
+    assert "mean absolute error" in result.stdout
+    [search] = seen
+    assert search.stability_weights == [0, 0.5, 2]
+    assert search.loss == "absolute_error"
+    assert search.search == "coordinate"
+    assert (search.cv.get_n_splits(), search.cv.random_state) == (8, 7)
+    assert search.estimator.named_steps["model"].random_state == 7
+    assert ledger.exists()
+    command = json.loads((out / "results.json").read_text())["command"]
+    words = shlex.split(command)
+    assert words[:3] == ["steadycv", "tune", str(table)]
+    again = done(*words[1:], "--json")
+    assert json.loads(again.stdout)["command"] == command
+    assert seen[1].n_fits_ < seen[0].n_fits_
+
+
+def test_data_on_standard_input(table, out, grid):
+    options = ("--target", "y", "--model", "ridge", "--grid", grid, "--out", out)
+    result = done("tune", "-", *options, input=table.read_bytes())
+    assert "ridge on standard input, predicting y" in result.stdout
+    tabs = pd.read_csv(table).to_csv(sep="\t", index=False)
+    again = done("tune", "-", *options, input=tabs.encode())
+    assert again.stdout == result.stdout
+
+
+def process(*args, **options):
+    environment = os.environ | {"COLUMNS": "100"}
+    options = {"stdin": subprocess.DEVNULL, **options}
+    return subprocess.run(
+        [*COMMAND, *map(str, args)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        **options,
+    )
+
+
+def test_data_through_a_pipe(table, out, grid):
+    options = ("--model", "ridge", "--grid", grid, "--out", out)
+    piped = {"stdin": None, "input": table.read_text()}
+    result = process("tune", "--target", "y", *options, **piped)
+    assert result.returncode == 0, result.stderr
+    assert "ridge on standard input" in result.stdout
+    with table.open() as file:
+        without_target = process("tune", *options, stdin=file)
+    assert (without_target.returncode, without_target.stdout) == (2, "")
+    assert without_target.stderr.startswith("steadycv: Name the column to predict with --target: a, <")
+
+
+# A signal comes after the fifth of seven fits, as if someone pressed Ctrl-C then.
+STOPPED = """
+import os, signal
+from steadycv.cli import main
+from steadycv.ledger_file import LedgerFile
+
+fits = []
+keep = LedgerFile.fitted
+
+def stop(file, job, fit):
+    keep(file, job, fit)
+    fits.append(job)
+    if len(fits) == 5:
+        os.kill(os.getpid(), signal.SIGINT)
+
+LedgerFile.fitted = stop
+main()
+"""
+
+
+@pytest.mark.parametrize("models", ["ridge", "knn,ridge"])
+def test_interruption_leaves_a_ledger_to_go_on_from(table, out, models):
+    options = ["--target", "y", "--model", models, "--folds", "3", "--out", str(out)]
+    work = subprocess.run(
+        [sys.executable, "-c", STOPPED, "tune", str(table), *options],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (work.returncode, work.stdout) == (130, "")
+    [line] = work.stderr.splitlines()
+    before, command = line.split("To go on: ")
+    assert before == "steadycv: Interrupted. What is done is kept. "
+    words = shlex.split(command)
+    assert words == ["steadycv", "tune", str(table), *options, "--resume", str(out / "ledger.sqlite")]
+    [ledger] = out.iterdir()
+    assert ledger.name == ("ledger.sqlite" if models == "ridge" else "ledger-knn.sqlite")
+    resumed = done(*words[1:], "--json")
+    assert not ledger.exists()
+    whole = done(*words[1:-2], "--json")
+    found, expected = (json.loads(each.stdout)["models"] for each in (resumed, whole))
+    n_fits = {model["model"]: model.pop("n_fits") for model in found}
+    assert {model["model"]: model.pop("n_fits") for model in expected} == dict.fromkeys(n_fits, 7)
+    assert n_fits.pop(models.partition(",")[0]) < 7
+    assert found == expected
+
+
+def test_ledger_of_another_search_is_refused_and_left(table, out, grid, tmp_path):
+    ledger = tmp_path / "kept.sqlite"
+    options = ("--target", "y", "--model", "ridge", "--grid", grid, "--out", out, "--resume", ledger)
+    done("tune", table, *options)
+    stored = ledger.read_bytes()
+    line = refused("tune", table, *options, "--seed", 1)
+    assert "belongs to another search: its folds, estimator are different" in line
+    assert "--resume" in line
+    assert ledger.read_bytes() == stored
+    ledger.write_bytes(b"not a ledger")
+    assert "damaged or not a ledger" in refused("tune", table, *options)
+    missing = tmp_path / "no folder" / "x.sqlite"
+    assert "cannot be opened" in refused("tune", table, *options[:-1], missing)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "z"], "There is no column 'z'"),
+        ([], "Name the column to predict with --target: a, <script>"),
+        (["--target", "y", "--model", "lasso"], "There is no model 'lasso'. There are sparse-ridge,"),
+        (["--target", "y", "--model", ","], "--model needs a name"),
+        (["--target", "y", "--scoring", "r2"], "--scoring r2 cannot drive a regression; these can:"),
+        (["--target", "y", "--scoring", "accuracy"], "cannot drive a regression"),
+        (["--target", "y", "--weights", "0,x"], "--weights must be 'auto' or numbers from 0 on"),
+        (["--target", "y", "--weights", "-1"], "--weights must be 'auto'"),
+        (["--target", "y", "--folds", "2"], "Invalid value for '--folds'"),
+        (["--target", "y", "--folds", "five"], "Invalid value for '--folds'"),
+        (["--target", "y", "--folds", "31"], "31 folds are too many for 60 rows; use at most 30."),
+        (["--target", "y", "--search", "random"], "Invalid value for '--search'"),
+        (["--target", "y", "--task", "both"], "Invalid value for '--task'"),
+        (["--target", "y", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["--target", "y", "--seed", str(2**32)], "--seed must be below 2**32"),
+        (["--target", "y", "--colour"], "No such option: --colour"),
+        (["--target", "y", "--groups", "z"], "There is no column 'z'"),
+        (["--target", "y", "--groups", "y"], "The groups and the target are the same column"),
+        (["--target", "y", "--groups", "city"], "The groups 'city' are missing in"),
+        (["--target", "y", "--groups", "member"], "There are 2 groups, fewer than the 5 folds."),
+        (["--target", "y", "--task", "classification"], "have fewer rows than the 5 folds"),
+        (["--target", "city"], "The target 'city' is missing in"),
+        (["--target", "member", "--model", "elastic-net"], "elastic-net does not predict classes"),
+        (["--target", "member", "--model", "svm", "--scoring", "neg_log_loss"], "needs probabilities"),
+        (["--target", "y", "--grid", "no.yaml"], "The grid no.yaml cannot be read: No such file"),
+    ],
+)
+def test_refused(table, out, options, message):
+    assert message in refused("tune", table, *options, "--out", out)
+    assert not out.exists()
+
+
+def test_folders_that_cannot_be_written(table, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    line = refused("tune", table, "--target", "y", "--out", file)
+    assert f"The folder {file} cannot be made: File exists." in line
+
+
+def test_candidates_that_fail(table, out, tmp_path):
+    grid = tmp_path / "grid.json"
+    grid.write_text('{"n_neighbors": [5, 5000]}')
+    options = ("--target", "y", "--model", "knn", "--out", out, "--grid", grid)
+    result = done("tune", table, *options)
+    words = " ".join(result.stdout.split())
+    assert "knn: 16 fits failed out of a total of" in words
+    assert "ValueError: Expected n_neighbors <= n_samples_fit" in words
+    grid.write_text('{"n_neighbors": [5000]}')
+    line = refused("tune", table, *options)
+    assert "knn: No candidate could be fitted." in line
+    assert "n_neighbors = 5000" in line
+
+
+def test_quiet_and_json(table, out, grid):
+    options = ("tune", table, "--target", "y", "--model", "ridge", "--grid", grid, "--out", out)
+    quiet = done(*options, "--quiet")
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    both = done(*options, "--quiet", "--json")
+    assert json.loads(both.stdout)["best_model"] == "ridge"
+    assert both.stderr == ""
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path, out, grid):
+    path = tmp_path / "t.csv"
+    a_frame().rename(columns={"a": "a\x1b[31m"}).to_csv(path, index=False)
+    result = done("tune", path, "--target", "y", "--model", "ridge", "--grid", grid, "--out", out)
+    assert "a?[31m" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert "\x1b" not in refused("tune", path, "--target", "\x1b[31m", "--out", out)
+
+
+@pytest.mark.parametrize("command", ["tune", "predict", "compare", "reproduce"])
+def test_help_fits_a_screen(command):
+    lines = done(command, "--help", env={"COLUMNS": "100"}).stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+
+
+def test_completion():
+    assert _complete_model("sv") == ["svm"]
+    assert _complete_model("cart,r") == ["cart,random-forest", "cart,ridge"]
+    complete = {
+        "_STEADYCV_COMPLETE": "complete_bash",
+        "COMP_WORDS": "steadycv tune --mo",
+        "COMP_CWORD": "2",
+    }
+    result = subprocess.run(
+        [sys.executable, "-c", "from steadycv.cli.app import app; app(prog_name='steadycv')"],
+        capture_output=True,
+        text=True,
+        env=os.environ | complete,
+        check=False,
+    )
+    assert result.stdout.split() == ["--model"]

@@ -186,7 +186,7 @@ def measure_fit(name: str, anchor: Anchor) -> dict[str, Any]:
     for seed in SEEDS:
         X, y, _ = problem(n, p, tau, seed)
         turns: dict[str, list[float]] = {package: [] for package in solvers}
-        for turn in range(30):
+        for turn in range(100):
             for package, fit in solvers.items():
                 if turn == 0 or sum(turns[package]) < 1:
                     spent, coef = cpu_seconds(fit, X, y, tau, gamma)

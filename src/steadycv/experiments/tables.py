@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from steadycv.experiments.abess_model import Abess
 from steadycv.experiments.models import Model
 from steadycv.sparse.concave import MCPRegression, SCADRegression, alpha_grid
 from steadycv.sparse.cv import largest_sparsity
@@ -125,13 +126,6 @@ def _elastic_net() -> Pipeline:
     return Pipeline([("scale", StandardScaler()), ("model", ElasticNet(max_iter=10_000))])
 
 
-def _abess() -> Any:
-    try:
-        return import_module("abess").LinearRegression(support_size=1)
-    except ImportError as error:
-        raise ImportError("Table 2 runs abess: pip install 'steadycv[bench]'.") from error
-
-
 def _xgboost() -> Any:
     try:
         regressor = import_module("xgboost").XGBRegressor
@@ -148,7 +142,7 @@ SCAD = Model("SCAD", SCADRegression, concave_grid)
 ELASTIC_NET = Model(
     "elastic net", _elastic_net, elastic_net_grid, in_paper="GLMNet", adjust=rescaled_ridge
 )
-ABESS = Model("abess", _abess, abess_grid, in_paper="L0Learn")
+ABESS = Model("abess", Abess, abess_grid, in_paper="L0Learn")
 CART = Model("CART", DecisionTreeRegressor, cart_grid, nested=True)
 XGBOOST = Model("XGBoost", _xgboost, xgboost_grid, nested=True)
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from steadycv._compat import check_sample_weight
+from steadycv._jit import fast_kernel
 from steadycv.sparse.gram import Gram, one_block
 from steadycv.sparse.solvers import SOLVERS, Options, Training, solve
 
@@ -267,19 +268,59 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         `along` and `squares` are their products with the target and with themselves.
         """
         gram.fetch(self.support_)
-        slope = np.abs(gram.target - coef @ gram.rows[gram.slot[self.support_]])
-        # As steep as rounding may have hidden: the bound is to be true.
-        norm = np.sqrt(gram.diagonal)
-        slope += 1e-12 * norm * (np.sqrt(2 * gram.half_energy) + np.abs(coef) @ norm[self.support_])
-        n_others = len(slope) - sparsity
-        steepest = np.partition(slope**2, n_others)[n_others:] if n_others else slope**2
-        across = squares + gamma * float(steepest.sum())
+        steepest = _steepest(
+            gram.rows,
+            gram.slot,
+            gram.target,
+            gram.diagonal,
+            gram.half_energy,
+            self.support_,
+            coef,
+            sparsity,
+        )
+        across = squares + gamma * steepest
         return 0.5 * along * (along / across) if across > 0 else 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@fast_kernel
+def _steepest(
+    rows: NDArray[np.float64],
+    slot: NDArray[np.int64],
+    target: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    half_energy: float,
+    support: NDArray[np.int64],
+    coef: NDArray[np.float64],
+    number: int,
+) -> float:
+    """The sum of the largest squares of products of columns with the residuals."""
+    size = np.sqrt(2.0 * half_energy)
+    for i in range(len(support)):
+        size += abs(coef[i]) * np.sqrt(diagonal[support[i]])
+    largest = np.empty(number)
+    for i in range(number):
+        largest[i] = 0.0
+    for j in range(len(target)):
+        slope = target[j]
+        for i in range(len(support)):
+            slope -= coef[i] * rows[slot[support[i]], j]
+        # As steep as rounding may have hidden: the bound is to be true.
+        slope = abs(slope) + 1e-12 * np.sqrt(diagonal[j]) * size
+        place = 0
+        while place < number and largest[place] < slope:
+            if place > 0:
+                largest[place - 1] = largest[place]
+            largest[place] = slope
+            place += 1
+    total = 0.0
+    for i in range(number):
+        total += largest[i] * largest[i]
+    return total
 
 
 def plain_setting(sparsity: Any, gamma: Any, n_columns: int) -> tuple[int, float]:

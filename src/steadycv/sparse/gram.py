@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
+from steadycv._jit import fast_kernel
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -63,19 +65,19 @@ class Block:
         keep: bool = False,
     ) -> None:
         self._X, self._weight = X, weight
-        ones = np.ones(len(y)) if weight is None else weight
         weighted = y if weight is None else weight * y
         self.weight = float(len(y) if weight is None else weight.sum())
         self.y_sum = float(weighted.sum())
         self.y_squares = float(weighted @ y)
-        self.sum = ones @ X
-        self.target = weighted @ X
-        if issparse(X):
-            self.squares = ones @ X.multiply(X)
-        elif weight is None:
-            self.squares = np.einsum("ij,ij->j", X, X)
+        if weight is None and not issparse(X) and X.flags.c_contiguous:
+            self.sum, self.squares, self.target = _sums(
+                X, np.ascontiguousarray(y), np.zeros((3, X.shape[1]))
+            )
         else:
-            self.squares = np.einsum("i,ij,ij->j", weight, X, X)
+            ones = np.ones(len(y)) if weight is None else weight
+            self.sum = ones @ X
+            self.target = weighted @ X
+            self.squares = ones @ (X.multiply(X) if issparse(X) else X * X)
         largest = float(self.squares.max())
         if not (largest < LARGEST and self.y_squares < LARGEST):  # nor if it is not a number
             largest = max(largest, self.y_squares)
@@ -119,6 +121,19 @@ class Block:
     def __getstate__(self) -> dict[str, Any]:
         # What was asked for is not sent along: to ask again is cheaper.
         return self.__dict__ | {"_kept": None if self._kept is None else {}}
+
+
+@fast_kernel
+def _sums(
+    X: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Add to `out` the sum of each column, of its squares, and of its products with the target."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            out[0, j] += X[i, j]
+            out[1, j] += X[i, j] * X[i, j]
+            out[2, j] += X[i, j] * y[i]
+    return out
 
 
 def one_block(

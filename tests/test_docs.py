@@ -22,9 +22,19 @@ def test_path_of_the_documentation_works():
     exec(code, {"__name__": "documentation"})
 
 
-def test_readme_shows_what_the_demo_prints(capsys):
+def test_quickstart_shows_what_the_demo_prints(capsys):
     runpy.run_path(str(ROOT / "examples" / "demo.py"))
-    assert capsys.readouterr().out.strip() in (ROOT / "README.md").read_text()
+    page = (ROOT / "docs" / "quickstart.md").read_text("utf-8")
+    assert capsys.readouterr().out.strip() in page.replace("<BLANKLINE>\n", "\n")
+
+
+def test_time_to_compile_that_is_told_was_measured():
+    measured = json.loads((ROOT / "benchmarks" / "results" / "compiling.json").read_text("utf-8"))
+    beam, rounding, exact = (
+        f"{measured[f'SparseRidge, {solver}']:.0f} s" for solver in ("beam", "rounding", "exact")
+    )
+    told = f'{beam} of CPU time for `"beam"`, {rounding} for `"rounding"`, {exact} for `"exact"`'
+    assert told in (ROOT / "docs" / "sparse.md").read_text("utf-8")
 
 
 def test_disappointment_that_is_told_was_measured():

@@ -142,9 +142,10 @@ def _swap_of(gram: Gram, support: Integers, coef: Floats, ridge: float, least: f
 def likely(gram: Gram, sparsity: int, gamma: float) -> Integers:
     """The columns with the largest gains at the start."""
     gain = gram.varies * gram.target**2 / (1.0 / gamma + gram.diagonal)
-    if sparsity < len(gain):
-        gain[np.argpartition(-gain, sparsity)[sparsity:]] = 0.0
-    return np.flatnonzero(gain)
+    rest = len(gain) - sparsity
+    chosen = np.argpartition(gain, rest)[rest:] if rest > 0 else np.arange(len(gain))
+    largest: Integers = chosen[gain[chosen] > 0]
+    return largest
 
 
 class _State(NamedTuple):

@@ -214,7 +214,7 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             raise ValueError(f"solver must be one of {list(SOLVERS)}; got {self.solver!r}.")
         if not is_count(self.beam_width):
             raise ValueError(f"beam_width must be an integer of at least 1; got {self.beam_width!r}.")
-        if not (isinstance(self.tol, Real) and 0 <= self.tol < 1):
+        if not ((type(self.tol) is float or isinstance(self.tol, Real)) and 0 <= self.tol < 1):
             raise ValueError(f"tol must be a number from 0 to below 1; got {self.tol!r}.")
         if self.time_limit is not None and not (
             isinstance(self.time_limit, Real) and self.time_limit > 0

@@ -297,18 +297,18 @@ class Gram:
         if not is_new.any():
             return
         new = columns[is_new]
-        products = self._blocks[0].products(new)
+        end = self._n_held + len(new)
+        if end > len(self.rows):
+            more = max(len(self.rows), end - len(self.rows))
+            self.rows = np.concatenate([self.rows, np.empty((more, self.n_columns))])
+        products = self.rows[self._n_held : end]
+        products[:] = self._blocks[0].products(new)
         for block in self._blocks[1:]:
             products += block.products(new)
         if self._centre:
             products -= self._offset[new, np.newaxis] * self._total
         if self._standardize:
             products /= self.scale[new, np.newaxis] * self.scale
-        end = self._n_held + len(new)
-        if end > len(self.rows):
-            more = max(len(self.rows), end - len(self.rows))
-            self.rows = np.concatenate([self.rows, np.empty((more, self.n_columns))])
-        self.rows[self._n_held : end] = products
         self.slot[new] = np.arange(self._n_held, end)
         self._n_held = end
 

@@ -46,8 +46,7 @@ class Answer(NamedTuple):
     limit: str | None = None
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """How to solve, by the names that `SparseRidge` gives them."""
 
     solver: str = "beam"

@@ -41,6 +41,9 @@ def test_disappointment_that_is_told_was_measured():
     results = json.loads((ROOT / "experiments" / "results" / "disappointment.json").read_text("utf-8"))
     measured = results["figures"]["plain: promised over new data"].replace("+-", "±")
     assert measured in (ROOT / "docs" / "too_good.md").read_text("utf-8")
+    page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
+    for name, figure in results["figures"].items():
+        assert figure.replace("+-", "±") in page, name
 
 
 def test_documentation_lists_the_data_sets():

@@ -139,7 +139,7 @@ def test_in_short():
     stored = {"table1": Results(frame(["steam", "vessel"]))}
     [row] = summarize_shortly({"table1": TABLE1}, stored).rows
     assert row[0] == "sparse ridge"
-    assert row[1] == "2"
+    assert row[1] == "2 x 2"
     assert row[3].startswith("0.500 (")
     assert row[5].startswith("0.500 (")
     assert row[7].startswith("1.000 (")

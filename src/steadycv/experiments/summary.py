@@ -109,7 +109,14 @@ def summarize_shortly(tables: dict[str, Table], results: dict[str, Results]) -> 
             theirs = [printed[NESTED][d].test_error / printed[PLAIN][d].test_error for d in known]
             tests = ((NESTED, "test_error"), (PLAIN, "test_error"))
             ratio = stored.ratio(datasets, model.name, *tests)
-            cells = [model.name, str(len(datasets)), number(_geometric_mean(theirs)), _cell(ratio)]
+            counts = {len(stored.values(d, model.name, *tests[0])) for d in datasets}
+            splits = " to ".join(map(str, sorted({min(counts), max(counts)})))
+            cells = [
+                model.name,
+                f"{len(datasets)} x {splits}",
+                number(_geometric_mean(theirs)),
+                _cell(ratio),
+            ]
             for selection in (PLAIN, NESTED):
                 promised = ((selection, "reported_error"), (selection, "test_error"))
                 lines = [printed[selection][d] for d in known]
@@ -117,7 +124,7 @@ def summarize_shortly(tables: dict[str, Table], results: dict[str, Results]) -> 
                 cells += [number(honest), _cell(stored.ratio(datasets, model.name, *promised))]
             rows.append(tuple(cells))
     header = (
-        *("model", "data sets", "test MSE, nested kCV / kCV: paper", "ours"),
+        *("model", "data sets x splits", "test MSE, nested kCV / kCV: paper", "ours"),
         *("promised / test MSE, kCV: paper", "ours", "the same, nested kCV: paper", "ours"),
     )
     notes = ["Geometric means over data sets, with 95 % intervals for new splits of the same data sets."]

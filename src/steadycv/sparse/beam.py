@@ -72,7 +72,7 @@ def beam_search(gram: Gram, sparsity: int, gamma: float, *, width: int, swaps: b
         Whether the best one is improved by swaps.
     """
     gram.trim()
-    if gram.n_columns > ALL_AT_ONCE:
+    if gram.n_columns > ALL_AT_ONCE and not len(gram.design):
         gram.fetch(likely(gram, max(2 * sparsity, AT_LEAST), gamma))  # many at once are cheaper
     return _run(gram, sparsity, gamma, width, swaps=swaps)
 
@@ -215,6 +215,8 @@ def _run(gram: Gram, sparsity: int, gamma: float, width: int, *, swaps: bool) ->
     ridge = 1.0 / gamma
     # The kernel stops until it has the products of the columns that it wants to add.
     while n_wanted := _advance(
+        gram.design,
+        gram.n_held,
         gram.rows,
         gram.slot,
         gram.target,
@@ -234,6 +236,8 @@ def _run(gram: Gram, sparsity: int, gamma: float, width: int, *, swaps: bool) ->
 
 @fast_kernel
 def _advance(
+    design: Floats,
+    n_held: Integers,
     rows: Floats,
     slot: Integers,
     target: Floats,
@@ -266,7 +270,7 @@ def _advance(
                 leave, enter = _best_swap(ridge, k, top, value, least)
                 if leave < 0:
                     break
-                if slot[enter] < 0:
+                if not _have(enter, design, n_held, rows, slot):
                     wanted[0] = enter
                     return 1
             for i in range(k):
@@ -309,7 +313,7 @@ def _advance(
             return 0
         n_wanted = 0
         for number in range(kept):
-            missing = slot[child[number]] < 0
+            missing = not _have(child[number], design, n_held, rows, slot)
             for i in range(n_wanted):
                 missing = missing and wanted[i] != child[number]
             if missing:
@@ -333,6 +337,21 @@ def _advance(
             fall[1 - half, number] = child_fall[number]
         at[0], at[1], at[2] = k + 1, kept, 1 - half
         at[3] += kept
+
+
+@fast_kernel_part
+def _have(column: int, design: Floats, n_held: Integers, rows: Floats, slot: Integers) -> bool:
+    """Whether the products of a column are there, or can be computed here."""
+    if slot[column] < 0 and len(design) > 0:
+        row = rows[n_held[0]]
+        for j in range(len(row)):
+            row[j] = 0.0
+        for i in range(len(design)):
+            for j in range(len(row)):
+                row[j] += design[i, column] * design[i, j]
+        slot[column] = n_held[0]
+        n_held[0] += 1
+    return bool(slot[column] >= 0)
 
 
 @fast_kernel_part

@@ -6,6 +6,7 @@ of the Gram matrix are held than columns have been asked for.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ SMALLEST = 1e-280  # sum of squares; its inverse must not overflow
 ALL_AT_ONCE = 64  # so few columns are not worth asking for one by one
 ROOM = 64  # rows, to begin with
 MOST_ROWS = 512  # between two passes
+SMALL = 2**15  # numbers in a training set
 MOST_KEPT = 2**22  # numbers in a block: 32 MB
 
 
@@ -108,6 +110,18 @@ class Block:
         away = (some.toarray() if issparse(some) else some) - mean
         weighted = away if self._weight is None else self._weight[:, np.newaxis] * away
         return np.einsum("ij,ij->j", weighted, away)
+
+    @property
+    def n_numbers(self) -> float:
+        """How many numbers there are; no end of them in a sparse matrix, which stays sparse."""
+        return inf if issparse(self._X) else self._X.size
+
+    def design(self, mean: Any, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The columns whose products are those of a training set, C-contiguous."""
+        columns = (self._X - mean) / scale
+        if self._weight is not None:
+            columns *= np.sqrt(self._weight)[:, np.newaxis]
+        return np.ascontiguousarray(columns)
 
     def _compute(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         some = self._X[:, columns].T
@@ -201,6 +215,10 @@ class Gram:
         ``rows[slot[j]]`` are the products of column j with all columns.
     slot : ndarray of shape (n_columns,)
         Where a column's products stand; -1 if they have not been fetched.
+    n_held : ndarray of shape (1,)
+        How many rows are held.
+    design : ndarray of shape (n_samples or 0, n_columns)
+        The columns, centred, scaled and weighted, if kernels are to compute their products.
     target, diagonal : ndarray of shape (n_columns,)
         Products of each column with the target and with itself.
     varies : ndarray of shape (n_columns,)
@@ -265,8 +283,10 @@ class Gram:
             self.diagonal = factor * factor * self.diagonal
             self.target = factor * self.target
         self.slot = np.full(self.n_columns, -1, dtype=np.int64)
-        self.rows = np.empty((min(self.n_columns, ROOM), self.n_columns))
-        self._n_held = 0
+        self.n_held = np.zeros(1, dtype=np.int64)
+        self.design = self._small_design()
+        room = self.n_columns if len(self.design) else min(self.n_columns, ROOM)
+        self.rows = np.empty((room, self.n_columns))
         if self.n_columns <= ALL_AT_ONCE:
             self.fetch(np.arange(self.n_columns))
 
@@ -275,12 +295,20 @@ class Gram:
         """Columns whose digits are lost."""
         return np.flatnonzero(self._squares > FAR * self._centred)
 
+    def _small_design(self) -> NDArray[np.float64]:
+        """The columns if they are short: then products cost less than to stop and ask for them."""
+        [first, *others] = self._blocks
+        is_small = ALL_AT_ONCE < self.n_columns <= MOST_ROWS and first.n_numbers <= SMALL
+        if others or not is_small:
+            return np.empty((0, self.n_columns))
+        return first.design(self._offset if self._centre else 0.0, self.scale)
+
     def trim(self, last_used: NDArray[np.int64] | None = None) -> None:
         """Forget rows if they have become many, so that there is never one for each of many columns.
 
         With a number for each column that says when it was last used, half of them stay.
         """
-        if self._n_held <= MOST_ROWS:
+        if self.n_held[0] <= MOST_ROWS:
             return
         kept = np.empty(0, dtype=np.int64)
         if last_used is not None:
@@ -289,7 +317,7 @@ class Gram:
         self.rows[: len(kept)] = self.rows[self.slot[kept]]
         self.slot[:] = -1
         self.slot[kept] = np.arange(len(kept))
-        self._n_held = len(kept)
+        self.n_held[0] = len(kept)
 
     def fetch(self, columns: NDArray[np.int64]) -> None:
         """Have the products of some columns with all in `rows`."""
@@ -297,11 +325,12 @@ class Gram:
         if not is_new.any():
             return
         new = columns[is_new]
-        end = self._n_held + len(new)
+        start = int(self.n_held[0])
+        end = start + len(new)
         if end > len(self.rows):
             more = max(len(self.rows), end - len(self.rows))
             self.rows = np.concatenate([self.rows, np.empty((more, self.n_columns))])
-        products = self.rows[self._n_held : end]
+        products = self.rows[start:end]
         products[:] = self._blocks[0].products(new)
         for block in self._blocks[1:]:
             products += block.products(new)
@@ -309,8 +338,8 @@ class Gram:
             products -= self._offset[new, np.newaxis] * self._total
         if self._standardize:
             products /= self.scale[new, np.newaxis] * self.scale
-        self.slot[new] = np.arange(self._n_held, end)
-        self._n_held = end
+        self.slot[new] = np.arange(start, end)
+        self.n_held[0] = end
 
 
 def _rounding(squares: Any, weight: float, origin: Any) -> Any:

@@ -93,6 +93,9 @@ def test_other_columns(folder):
     (folder / "new.csv").write_text("a,x\n1,2\n")
     line = refused("predict", folder / "model.skops", folder / "new.csv")
     assert line.endswith("The table lacks 2 columns that the model needs: member, code.")
+    (folder / "new.csv").write_text("a,code\n1,2\n")
+    line = refused("predict", folder / "model.skops", folder / "new.csv")
+    assert line.endswith("The table lacks 1 column that the model needs: member.")
 
 
 def test_columns_of_another_kind(folder):

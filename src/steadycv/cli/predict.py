@@ -55,9 +55,8 @@ def predict(
 def _differences(table: Any, model: Any) -> list[str]:
     missing = model.missing_columns(table)
     if missing:
-        raise UserError(
-            f"The table lacks {len(missing)} columns that the model needs: {listed(missing)}."
-        )
+        count = "1 column" if len(missing) == 1 else f"{len(missing)} columns"
+        raise UserError(f"The table lacks {count} that the model needs: {listed(missing)}.")
     if not len(table):
         raise UserError("The table has no rows.")
     used = {*model.numeric, *model.text}

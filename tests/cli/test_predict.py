@@ -82,6 +82,12 @@ def test_to_a_file_and_from_standard_input(folder):
     np.testing.assert_array_equal(pd.read_csv(out)["prediction"], found)
 
 
+def test_help_names_what_it_takes():
+    # Some releases of Typer put what is required in braces.
+    text = run("predict", "--help").stdout.replace("{", "").replace("}", "")
+    assert " predict [OPTIONS] MODEL DATA" in text
+
+
 def test_other_columns(folder):
     frame = a_frame().drop(columns="y")
     expected, _ = predictions(folder, frame)

@@ -31,7 +31,8 @@ def test_kinds_of_files(tmp_path, name):
         ("empty.csv", b"", "No columns to parse from file"),
         ("cut.csv.gz", b"\x1f\x8b\x08", "ended before"),
         ("bad.csv", b"a,b\n1,2\n1,2,3\n", "Error tokenizing data"),
-        ("bytes.csv", b"a,b\n\xff\xfe,2\n", "can't decode"),
+        ("bytes.csv", b"a,b\n\xff\xfe,2\n", "not in UTF-8"),
+        ("other.csv", "a,b\nx,2\n".encode("utf-16"), "not in UTF-8"),
         ("bad.parquet", b"not a table", "arquet"),
     ],
 )

@@ -82,6 +82,12 @@ def test_to_a_file_and_from_standard_input(folder):
     np.testing.assert_array_equal(pd.read_csv(out)["prediction"], found)
 
 
+def test_help_names_what_it_takes():
+    # Some releases of Typer put what is required in braces.
+    text = run("predict", "--help").stdout.replace("{", "").replace("}", "")
+    assert " predict [OPTIONS] MODEL DATA" in text
+
+
 def test_other_columns(folder):
     frame = a_frame().drop(columns="y")
     expected, _ = predictions(folder, frame)
@@ -93,6 +99,9 @@ def test_other_columns(folder):
     (folder / "new.csv").write_text("a,x\n1,2\n")
     line = refused("predict", folder / "model.skops", folder / "new.csv")
     assert line.endswith("The table lacks 2 columns that the model needs: member, code.")
+    (folder / "new.csv").write_text("a,code\n1,2\n")
+    line = refused("predict", folder / "model.skops", folder / "new.csv")
+    assert line.endswith("The table lacks 1 column that the model needs: member.")
 
 
 def test_columns_of_another_kind(folder):

@@ -37,6 +37,18 @@ def test_columns_are_found():
     assert "Not used, as neither numbers nor text: when. Not used, as empty: empty." in words
 
 
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["number", "yes"], "2 numeric columns are used."),
+        (["text"], "1 text column is used."),
+        (["number", "text"], "1 numeric and 1 text columns are used."),
+    ],
+)
+def test_kinds_of_columns_that_are_there(names, words):
+    assert find_columns(FRAME[names])[1].in_words()[0] == words
+
+
 def test_columns_that_say_nothing_are_left_out():
     frame = pd.DataFrame({"Unnamed: 0": range(1, 61), "Unnamed: 1": [3, 1] * 30, "id": range(60)})
     frame["name"] = frame["id"].map("n{}".format)

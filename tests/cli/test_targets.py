@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("typer")
 
 from steadycv.cli.errors import UserError
+from steadycv.cli.folds import find_folds
 from steadycv.cli.targets import Task, features_and_target
 
 FRAME = pd.DataFrame({"a": np.arange(30), "b": ["x", "y", None] * 10, "y": np.arange(30) / 3})
@@ -39,6 +40,20 @@ def test_refused_targets(change, target, message):
     with pytest.raises(UserError) as caught:
         features_and_target(FRAME.assign(**change), target, Task.regression)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["Price", "PRICE ", "price"])
+def test_columns_named_almost_so(name):
+    with pytest.raises(UserError, match="Did you mean ' price'"):
+        features_and_target(FRAME.rename(columns={"y": " price"}), name)
+
+
+def test_rare_classes_may_want_fewer_folds():
+    _, target = features_and_target(FRAME.assign(y=["x"] * 26 + ["z"] * 4), "y")
+    with pytest.raises(
+        UserError, match=r"the 5 folds: 'z' has 4\. Use fewer folds, or put rare classes"
+    ):
+        find_folds(target, None, 5, 1, 0)
 
 
 def test_too_few_rows():

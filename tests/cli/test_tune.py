@@ -92,7 +92,7 @@ def test_without_arguments_it_runs_on_data_that_come_along(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     result = done("tune")
     for text in (
-        "10 numeric and 0 text columns are used.",
+        "10 numeric columns are used.",
         "cart on diabetes, predicting progression",
         "plain CV's choice",
         "the steady choice",
@@ -274,7 +274,8 @@ def test_groups_and_repeats(tmp_path, out, grid, monkeypatch, target, repeats):
 
     monkeypatch.setattr(StabilitySearchCV, "fit", remember)
     options = ("--groups", "patient", "--repeats", repeats, "--folds", 3, "--model", "ridge")
-    done("tune", path, "--target", target, *options, "--grid", grid, "--out", out)
+    result = done("tune", path, "--target", target, *options, "--grid", grid, "--out", out)
+    assert "Rows with the same patient stay together in a fold." in result.stdout
     assert "patient" not in seen["columns"]
     splits = list(seen["search"].cv.split(np.zeros(60), frame[target], seen["groups"]))
     assert len(splits) == seen["search"].n_splits_ == 3 * repeats
@@ -445,7 +446,10 @@ def test_ledger_of_another_search_is_refused_and_left(table, out, grid, tmp_path
         (["--target", "y", "--groups", "y"], "The groups and the target are the same column"),
         (["--target", "y", "--groups", "city"], "The groups 'city' are missing in"),
         (["--target", "y", "--groups", "member"], "There are 2 groups, fewer than the 5 folds."),
-        (["--target", "y", "--task", "classification"], "have fewer rows than the 5 folds"),
+        (
+            ["--target", "y", "--task", "classification"],
+            "has 1. Put rare classes together; if these are quantities, use --task regression.",
+        ),
         (["--target", "city"], "The target 'city' is missing in"),
         (["--target", "member", "--model", "elastic-net"], "elastic-net does not predict classes"),
         (["--target", "member", "--model", "svm", "--scoring", "neg_log_loss"], "needs probabilities"),
@@ -500,6 +504,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path, out, grid):
 def test_help_fits_a_screen(command):
     lines = done(command, "--help", env={"COLUMNS": "100"}).stdout.splitlines()
     assert len(lines) <= 40
+    assert not [line for line in lines if "<bool>" in line and "--help" not in line]
     assert max(map(len, lines)) <= 100
 
 

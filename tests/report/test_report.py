@@ -2,6 +2,7 @@
 
 import re
 import sys
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -70,6 +71,19 @@ def test_versions_seeds_and_command(tree, page):
     assert "cv=KFold(n_splits=5, random_state=1, shuffle=True)" in words
     assert "seed of random_state 0 in every fit (None was given) seed of the folds 1" in words
     assert "scikit-learn" in words
+
+
+def test_seeds_are_seen_without_opening_anything(tree, tmp_path):
+    page = write_report(tree, tmp_path / "report.html", command="steadycv tune").read_text("utf-8")
+    assert "seed of the folds" in page.rpartition("</details>")[2]
+
+
+def test_a_choice_that_gives_up_next_to_nothing(tree, page):
+    search = copy(tree)
+    search.cv_results_ = tree.cv_results_ | {"cv_error": tree.cv_results_["cv_error"].copy()}
+    plain = search.cv_results_["cv_error"][tree.kfold_index_]
+    search.cv_results_["cv_error"][tree.best_index_] = plain * 1.0001
+    assert "The choice gives up less than 0.1% of CV error" in page(search).words
 
 
 # Charts.

@@ -43,6 +43,11 @@ def read_table(path: Path, as_text: Collection[str] = ()) -> Any:
             names = list(map(str, frame.columns))
         else:
             frame, names = _read_text(content, "\t" if _ending(path) == "tsv" else None, as_text)
+    except UnicodeDecodeError:
+        raise UserError(
+            f"{name_of(path)} cannot be read: its text is not in UTF-8. Save it as that, which "
+            'spreadsheets call "CSV UTF-8".'
+        ) from None
     except (OSError, ValueError, ImportError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
         raise UserError(f"{name_of(path)} cannot be read: {reason}") from None

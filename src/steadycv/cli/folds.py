@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["find_folds", "find_groups"]
+__all__ = ["FEWEST_FOLDS", "find_folds", "find_groups"]
+
+FEWEST_FOLDS = 3  # two can be left out, and one remains
 
 
 def find_folds(target: Target, groups: Any, n_folds: int, n_repeats: int, seed: int) -> Any:
@@ -88,8 +90,9 @@ def _check_sizes(target: Target, groups: Any, n_folds: int) -> None:
         small = np.flatnonzero(sizes < n_folds)
         if len(small):
             least = small[sizes[small].argmin()]
+            fewer = "Use fewer folds, or put" if sizes[least] >= FEWEST_FOLDS else "Put"
             raise UserError(
                 f"{len(small)} of {len(sizes)} classes of {target.name!r} have fewer rows than the "
-                f"{n_folds} folds: {target.classes[least]!r} has {sizes[least]}. Use fewer folds, or "
-                "put rare classes together; if these are quantities, use --task regression."
+                f"{n_folds} folds: {target.classes[least]!r} has {sizes[least]}. {fewer} rare classes "
+                "together; if these are quantities, use --task regression."
             )

@@ -16,13 +16,21 @@ __all__ = ["predict"]
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model.skops that tune wrote.", show_default=False)],
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="A model.skops that tune wrote.", show_default=False),
+    ],
     data: Annotated[
         Path,
-        typer.Argument(help="A table: CSV, TSV or Parquet; - for standard input.", show_default=False),
+        typer.Argument(
+            metavar="DATA",
+            help="A table: CSV, TSV or Parquet; - for standard input.",
+            show_default=False,
+        ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="A CSV file for the predictions (standard output).")
+        Path | None,
+        typer.Option(metavar="FILE", help="A CSV file for the predictions (standard output)."),
     ] = None,
 ) -> None:
     """Predict with a saved model.
@@ -55,9 +63,8 @@ def predict(
 def _differences(table: Any, model: Any) -> list[str]:
     missing = model.missing_columns(table)
     if missing:
-        raise UserError(
-            f"The table lacks {len(missing)} columns that the model needs: {listed(missing)}."
-        )
+        count = "1 column" if len(missing) == 1 else f"{len(missing)} columns"
+        raise UserError(f"The table lacks {count} that the model needs: {listed(missing)}.")
     if not len(table):
         raise UserError("The table has no rows.")
     used = {*model.numeric, *model.text}

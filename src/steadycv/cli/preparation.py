@@ -50,7 +50,9 @@ class Columns:
 
     def in_words(self) -> list[str]:
         """What is done with them, to be told."""
-        words = [f"{len(self.numeric)} numeric and {len(self.text)} text columns are used."]
+        kinds = {"numeric": len(self.numeric), "text": len(self.text)}
+        used = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
+        words = [f"{used} column{' is' if self.fewest == 1 else 's are'} used."]
         numbers = [name for name in self.n_missing if name in self.numeric]
         if numbers:
             total = sum(self.n_missing[name] for name in numbers)

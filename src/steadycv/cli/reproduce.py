@@ -53,7 +53,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, help="The splits of a table depend on it.")] = 0,
     out: Annotated[Path, typer.Option(help="The folder of the results.")] = Path("results"),
     summary_only: Annotated[
-        bool, typer.Option("--summary-only", help="Run nothing; show what is stored.")
+        bool, typer.Option("--summary-only", metavar="", help="Run nothing; show what is stored.")
     ] = False,
     docs: Annotated[
         Path | None, typer.Option(help="A page to put the results into, between its markers.")

@@ -63,7 +63,8 @@ def features_and_target(frame: Any, target: str, task: Task | None = None) -> tu
         )
     if len(frame) < FEWEST_ROWS:
         raise UserError(
-            f"There are {len(frame)} rows; {FEWEST_ROWS} are needed for folds and test data."
+            f"There are {len(frame)} rows; {FEWEST_ROWS} are needed at least, to train on some and try "
+            "on others."
         )
     if column.nunique() == 1:
         value = column.iloc[0]
@@ -82,7 +83,8 @@ def find_column(frame: Any, name: str) -> Any:
     """A column by its name."""
     if name not in frame.columns:
         names = list(frame.columns)
-        close = get_close_matches(name, names, n=1)
+        close = [each for each in names if each.strip().casefold() == name.strip().casefold()]
+        close = close or get_close_matches(name, names, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(names[:10])}"
         more = f" and {len(names) - 10} more" if not close and len(names) > 10 else ""
         raise UserError(f"There is no column {name!r}. {hint}{more}{'' if close else '.'}")

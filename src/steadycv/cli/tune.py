@@ -13,6 +13,7 @@ from rich.console import Console
 from steadycv._files import write_whole
 from steadycv.candidates import Grid
 from steadycv.cli.errors import Interruption, UserError, told_in_one_line
+from steadycv.cli.folds import FEWEST_FOLDS
 from steadycv.cli.models import MODELS
 from steadycv.cli.targets import Task  # noqa: TC001
 from steadycv.cli.tuning import AUTO, LEDGER, OUT, Request, fit, prepare
@@ -81,17 +82,19 @@ def tune(
     ] = None,
     weights: Annotated[str, _option("Stability weights, as 0,0.1,1 (auto).", "NUMBERS", _HOW)] = AUTO,
     search: Annotated[Search, _option("grid or coordinate (grid).", "NAME", _HOW)] = Search.grid,
-    folds: Annotated[int, _option("Number of folds (5).", "N", _HOW, min=3)] = 5,
+    folds: Annotated[int, _option("Number of folds (5).", "N", _HOW, min=FEWEST_FOLDS)] = 5,
     repeats: Annotated[int, _option("How often to draw new folds (1).", "N", _HOW, min=1)] = 1,
     seed: Annotated[int, _option("Of folds and models (0).", "N", _HOW, min=0)] = 0,
     jobs: Annotated[int, _option("Processes at a time (1).", "N", _HOW, min=1)] = 1,
     out: Annotated[Path, _option(f"Folder of the results ({OUT}).", "DIR", _WHAT)] = OUT,
     resume: Annotated[Path | None, _option("Ledger to keep, and to go on from.", "FILE", _WHAT)] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as JSON.", rich_help_panel=_WHAT)
+        bool,
+        typer.Option("--json", metavar="", help="Print the results as JSON.", rich_help_panel=_WHAT),
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print nothing but errors.", rich_help_panel=_WHAT)
+        bool,
+        typer.Option("--quiet", metavar="", help="Print nothing but errors.", rich_help_panel=_WHAT),
     ] = False,
 ) -> None:
     """Choose hyperparameters that are steady, and say what to expect on new data.

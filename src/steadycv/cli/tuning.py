@@ -109,6 +109,8 @@ def prepare(request: Request) -> Problem:
     X, columns = find_columns(features)
     models = {each: find_model(each, target.task) for each in request.model}
     notes = [*columns.in_words(), *target.notes]
+    if groups is not None:
+        notes.append(f"Rows with the same {request.groups} stay together in a fold.")
     scoring = request.scoring or _default_scoring(target.task, models, notes)
     _check_scoring(scoring, target.task, models)
     grids = {} if request.grid is None else read_grids(request.grid, request.model)
@@ -182,8 +184,8 @@ def _default_scoring(task: Task, models: dict[str, ModelChoice], notes: list[str
         return "neg_log_loss"
     if len(models) > 1:
         notes.append(
-            f"Models are judged by the share of wrong predictions, as {', '.join(without)} has no "
-            "probabilities."
+            f"Models are judged by the share of wrong predictions, as {' and '.join(without)} "
+            f"{'has' if len(without) == 1 else 'have'} no probabilities."
         )
     return "accuracy"
 

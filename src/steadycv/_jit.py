@@ -2,7 +2,8 @@
 
 Compiled code is kept beside the package (or in the user's cache folder), so that only the first call
 after an installation waits for the compiler. Kernels let go of the interpreter's lock. A *part* is
-called by other kernels alone: it is compiled into them, without a door to Python of its own.
+called by other kernels alone: it is compiled into them, without a door to Python of its own. What is
+kept is dropped when the file of a kernel changes, so its parts belong into the same file.
 """
 
 from __future__ import annotations

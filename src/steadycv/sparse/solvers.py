@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from steadycv.sparse.beam import beam_search, improve, likely
+from steadycv.sparse.beam import beam_search, likely
 from steadycv.sparse.cuts import outer_approximation
 from steadycv.sparse.exact import branch_and_bound
 from steadycv.sparse.relaxation import solve_relaxations
 from steadycv.sparse.rounding import round_relaxation
+from steadycv.sparse.swaps import improve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

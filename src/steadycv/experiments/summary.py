@@ -282,6 +282,8 @@ def _geometric_mean(ratios: list[float]) -> float:
 def _verdict(selection: str, ratio: Ratio) -> str:
     """A ratio of test errors in words."""
     change = f"{abs(ratio.value - 1):.1%} {'lower' if ratio.value < 1 else 'higher'}"
+    if change.startswith("0.0%"):
+        change = "not 0.1% lower or higher"
     between = f"(95 % interval of the ratio: {interval(ratio.low, ratio.high)})"
     if ratio.low <= 1 <= ratio.high:
         return (

@@ -360,12 +360,14 @@ def test_data_through_a_pipe(table, out, grid):
     assert without_target.stderr.startswith("steadycv: Name the column to predict with --target: a, <")
 
 
-# A signal comes after the fifth of seven fits, as if someone pressed Ctrl-C then.
+# A signal comes after the fifth of seven fits, as if someone pressed Ctrl-C then. What runs in the
+# background of a shell is deaf to it unless told otherwise.
 STOPPED = """
 import os, signal
 from steadycv.cli import main
 from steadycv.ledger_file import LedgerFile
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 fits = []
 keep = LedgerFile.fitted
 

@@ -128,7 +128,7 @@ def test_reproduce_table(small, tmp_path, page):
     assert (tmp_path / "table3.csv").read_bytes() == stored
     text = page.read_text()
     assert "| steam | 40 | 3 | 2 |" in text
-    assert text.index("**In short**") < text.index("**CART, kCV**")
+    assert text.index("**The method beside plain cross-validation**") < text.index("**CART, kCV**")
     again = run("reproduce", "table3", "--out", tmp_path, "--summary-only", "--docs", page)
     assert again.stdout == shown.stdout
     assert page.read_text() == text

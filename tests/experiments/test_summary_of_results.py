@@ -8,7 +8,7 @@ import pytest
 from small import RIDGE, TREE
 
 from steadycv import datasets
-from steadycv.experiments import Results, Table, summarize_shortly, summarize_table
+from steadycv.experiments import Results, Table, summarize_shortly, summarize_table, summary
 from steadycv.experiments.models import NESTED, NESTED_OR_PLAIN, PLAIN
 from steadycv.experiments.sheets import Sheet, interval, number, percent, with_error
 
@@ -135,8 +135,10 @@ def test_verdict(factors, words):
     assert words in sheets(some)[title].notes[0]
 
 
-def test_in_short():
+def test_in_short(monkeypatch):
     stored = {"table1": Results(frame(["steam", "vessel"]))}
+    assert summarize_shortly({"table1": TABLE1}, stored).rows == []
+    monkeypatch.setattr(summary, "FEWEST_SPLITS", 2)
     [row] = summarize_shortly({"table1": TABLE1}, stored).rows
     assert row[0] == "sparse ridge"
     assert row[1] == "2 x 2"

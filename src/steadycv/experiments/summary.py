@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Results", "read_results", "summarize_shortly", "summarize_table"]
 
+FEWEST_SPLITS = 10  # of a data set that is told of in short: with fewer, intervals mean nothing
+
 
 def read_results(path: Path) -> Results:
     """The results that a run left in a file."""
@@ -101,16 +103,17 @@ def summarize_shortly(tables: dict[str, Table], results: dict[str, Results]) -> 
     rows: list[tuple[str, ...]] = []
     for name, stored in results.items():
         for model in tables[name].models:
-            datasets = stored.names(model.name)
+            tests = ((NESTED, "test_error"), (PLAIN, "test_error"))
+            counts = {d: len(stored.values(d, model.name, *tests[0])) for d in stored.names(model.name)}
+            datasets = [d for d, n in counts.items() if n >= FEWEST_SPLITS]
             if not model.nested or not datasets:
                 continue
             printed = {s: _printed(tables[name], model, s) for s in (PLAIN, NESTED)}
             known = [d for d in datasets if d in printed[PLAIN]]
             theirs = [printed[NESTED][d].test_error / printed[PLAIN][d].test_error for d in known]
-            tests = ((NESTED, "test_error"), (PLAIN, "test_error"))
             ratio = stored.ratio(datasets, model.name, *tests)
-            counts = {len(stored.values(d, model.name, *tests[0])) for d in datasets}
-            splits = " to ".join(map(str, sorted({min(counts), max(counts)})))
+            numbers = [counts[d] for d in datasets]
+            splits = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
             cells = [
                 model.name,
                 f"{len(datasets)} x {splits}",
@@ -128,7 +131,7 @@ def summarize_shortly(tables: dict[str, Table], results: dict[str, Results]) -> 
         *("promised / test MSE, kCV: paper", "ours", "the same, nested kCV: paper", "ours"),
     )
     notes = ["Geometric means over data sets, with 95 % intervals for new splits of the same data sets."]
-    return Sheet("In short", header, rows, notes)
+    return Sheet("The method beside plain cross-validation", header, rows, notes)
 
 
 def _cell(ratio: Ratio) -> str:

@@ -95,6 +95,7 @@ def draw_figure(figure: str, rows: Any, folder: Path) -> dict[str, Path]:
         )
         for setting, line in zip(settings, axes, strict=True):
             some_rows = some[some["setting"] == setting]
+            n_seeds = some_rows["seed"].nunique()
             for column, ax in zip(("cv_error", "test_error"), line, strict=True):
                 name = FIGURES[figure] if column == "cv_error" else "test"
                 values = _geometric_mean(some_rows, column)
@@ -105,11 +106,11 @@ def draw_figure(figure: str, rows: Any, folder: Path) -> dict[str, Path]:
                 ax.plot(values.columns[best[1]], values.index[best[0]], "x", color="red", mew=2)
                 ax.set(xscale="log", xlabel="gamma", ylabel="sparsity", yticks=values.index)
                 n, p = SETTINGS[setting]
-                ax.set_title(f"{name} error, n = {n}, p = {p}")
+                seeds = f"{n_seeds} seed{'s' if n_seeds != 1 else ''}"
+                ax.set_title(f"{name} error, n = {n}, p = {p}, {seeds}")
                 picture.colorbar(mesh, ax=ax)
-        n_seeds = some["seed"].nunique()
         picture.suptitle(
-            f"{_title(figure)}: errors over the variance of y, geometric mean of {n_seeds} seeds,\n"
+            f"{_title(figure)}: errors over the variance of y, geometric mean over seeds,\n"
             f"standardised {WORDS[how]}; x: the lowest"
         )
         files[how] = folder / f"{figure}-{how}.png"

@@ -21,7 +21,7 @@ from steadycv._jit import fast_kernel_part, kernel, kernel_part
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["factorise", "inner", "minimise", "solve", "split", "squared_norm"]
+__all__ = ["minimise", "split", "squared_norm"]
 
 MAX_STEPS = 300  # far more than it takes, so that numerical trouble ends
 

@@ -39,12 +39,21 @@ def test_against_all_supports():
             assert proof.objective == pytest.approx(found, rel=1e-7, abs=off), name
 
 
-@pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0, 10_000.0])
 def test_twelve_columns_fewer_rows(gamma):
     X, y = gaussian(8, 12, 1)
     for sparsity in range(1, 8):
         proof = search(X, y, sparsity, gamma, tol=0.0)
         assert proof.objective == pytest.approx(optimum(X, y, gamma, sparsity), rel=1e-8), sparsity
+
+
+@pytest.mark.parametrize("sparsity", [6, 9])
+@pytest.mark.parametrize("gamma", [30.0, 1000.0])
+def test_few_nodes_where_bounds_are_hard_to_get(sparsity, gamma):
+    X, y = gaussian(9, 50, 0)
+    proof = search(X, y, sparsity, gamma)
+    assert proof.status == "optimal"
+    assert proof.n_nodes < 1500
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -57,11 +66,11 @@ def test_agrees_with_cuts(seed):
 
 def test_a_limit_gives_a_true_gap():
     X, y = gaussian(60, 40, 2)
-    best = search(X, y, 8, 1.0, start=range(8))
+    best = search(X, y, 12, 10.0, start=range(12))
     assert best.status == "optimal"
     assert best.objective - best.lower_bound <= 1e-4 * best.objective
     for limit in ({"node_limit": 200}, {"time_limit": 0.0}):
-        stopped = search(X, y, 8, 1.0, start=range(8), **limit)
+        stopped = search(X, y, 12, 10.0, start=range(12), **limit)
         assert stopped.status == f"{next(iter(limit))}"
         assert stopped.lower_bound <= best.objective <= stopped.objective
         assert stopped.lower_bound < 0.99 * stopped.objective
@@ -81,7 +90,7 @@ def test_without_memory_it_goes_into_depth(monkeypatch):
 def test_few_rows_of_products_are_held(monkeypatch):
     X, y = gaussian(30, 200, 4)
     everything = search(X, y, 3, 0.05)
-    monkeypatch.setattr("steadycv.sparse.gram.MOST_ROWS", 20)
+    monkeypatch.setattr("steadycv.sparse.gram.MOST_ROWS", 40)
     frugal = search(X, y, 3, 0.05)
     assert frugal.support.tolist() == everything.support.tolist()
     assert frugal.objective == pytest.approx(everything.objective)

@@ -6,9 +6,9 @@ alpha any vector and c = X'alpha, no support of the node has a lower objective t
     1/2 (y'alpha)^2 / (|alpha|^2 + gamma (sum of c_j^2 over those in + sum of the largest free c_j^2)),
 
 as many of them as there are places. The best alpha is the residual of the relaxation, which is solved
-by coordinate descent, warm-started from the parent, only until the node can be closed or has to be
-split. With one place left the best column is known exactly from the gains; with two, if columns are few,
-all pairs are looked at.
+by coordinate descent and Newton's method, warm-started from the parent, only until the node can be
+closed or has to be split. With one place left the best column is known exactly from the gains; with
+two, if columns are few, all pairs are looked at.
 """
 
 from __future__ import annotations

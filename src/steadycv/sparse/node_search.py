@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["search"]
 
-MOST_ACTIVE = 256  # columns that a relaxation works on
+MOST_ACTIVE = 256  # columns that a relaxation works on; their rows are held together
+REFUSED, MOVED, SETTLED = 0, 1, 2  # outcomes of a step of Newton's method
 
 
 @fast_kernel
@@ -94,7 +95,7 @@ def search(
             continue
         bound, rise, n_active, missing = _bound_of_node(
             rows, slot, target, diagonal, kind, active, n_in, n_active, places, energy, gamma, close_at,
-            few, beta, c, top, wanted,
+            beta, c, top, wanted,
         )  # fmt: skip
         nodes.bound[node] = max(bound, nodes.bound[node])
         for i in range(n_active):
@@ -295,7 +296,6 @@ def _bound_of_node(
     energy: float,
     gamma: float,
     close_at: float,
-    few: bool,
     beta: Floats,
     c: Floats,
     top: Floats,
@@ -382,7 +382,7 @@ def _bound_of_node(
                 n_missing += 1
         if n_missing > 0:
             return bound, rise, n_active, n_missing
-        _descend(rows, slot, diagonal, active, n_in, n_active, places, ridge, theta, few, beta, c)
+        _descend(rows, slot, diagonal, active, n_in, n_active, places, ridge, theta, beta, c)
         # Columns that are zero need not stay.
         kept = n_in
         for i in range(n_in, n_active):
@@ -406,21 +406,22 @@ def _descend(
     places: int,
     ridge: float,
     theta: float,
-    few: bool,
     beta: Floats,
     c: Floats,
 ) -> None:
-    """Coordinate descent over the active columns, with the threshold following the coefficients."""
+    """Minimise over the active columns.
+
+    Sweeps over the coordinates, with the threshold following the coefficients, find out which of them
+    are zero; steps of Newton's method take the others to where sweeps alone would creep.
+    """
     gram = np.empty((n_active, n_active))
     slope = np.empty(n_active)
-    scale = 0.0
     for i in range(n_active):
         slope[i] = c[active[i]]
         row = rows[slot[active[i]]]
         for m in range(n_active):
             gram[i, m] = row[active[m]]
-    # Where columns are few, a sweep costs much less than the nodes that a better bound saves.
-    for _ in range(150 if few else 40):
+    for sweep in range(40):
         moved = 0.0
         scale = 0.0
         for i in range(n_active):
@@ -446,10 +447,149 @@ def _descend(
                 moved = max(moved, abs(step))
             scale = max(scale, abs(new))
         _, level = _support_norm(beta, active, n_in, n_active, places)
+        if moved > 1e-5 * scale and sweep % 4 == 3:
+            outcome = MOVED
+            for _ in range(n_active):
+                if outcome == MOVED:
+                    outcome, level = _newton_step(
+                        gram, slope, active, n_in, n_active, places, ridge, beta
+                    )
+            if outcome == SETTLED:
+                break
         if level > 0.0:
             theta = level * ridge
-        if moved <= (1e-5 if few else 1e-4) * scale:
+        if moved <= 1e-5 * scale:
             break
+
+
+@fast_kernel_part
+def _newton_step(
+    gram: Floats,
+    slope: Floats,
+    active: Integers,
+    n_in: int,
+    n_active: int,
+    places: int,
+    ridge: float,
+    beta: Floats,
+) -> tuple[int, float]:
+    """A step towards the minimum over the columns that are not zero; its outcome, and the new level.
+
+    It ends where a coefficient becomes zero. It is SETTLED if it did not have to and the same columns
+    are above the level as before, and REFUSED if the objective would rise.
+    """
+    norm, level = _support_norm(beta, active, n_in, n_active, places)
+    used = np.empty(n_active, dtype=np.int64)
+    step = np.empty(n_active)
+    n_used = 0
+    for i in range(n_active):
+        if i < n_in or beta[active[i]] != 0.0:
+            used[n_used] = i
+            n_used += 1
+    n_above = _n_above(beta, active, n_in, n_active, level)
+    if not _newton_direction(
+        gram, slope, active, n_in, used[:n_used], places - n_above, level, ridge, beta, step
+    ):
+        return REFUSED, level
+    length = 1.0
+    zero = -1  # the column that becomes zero first
+    for a in range(n_used):
+        i = used[a]
+        old = beta[active[i]]
+        if i >= n_in and (old + length * step[a]) * old < 0.0:
+            length = -old / step[a]
+            zero = active[i]
+    bend = np.zeros(n_active)
+    for a in range(n_used):
+        for m in range(n_active):
+            bend[m] += step[a] * gram[used[a], m]
+    linear = 0.0
+    curved = 0.0
+    before = np.empty(n_used)
+    for a in range(n_used):
+        i = used[a]
+        j = active[i]
+        linear -= step[a] * slope[i]
+        curved += step[a] * bend[i]
+        if i < n_in:
+            linear += ridge * step[a] * beta[j]
+            curved += ridge * step[a] * step[a]
+        before[a] = beta[j]
+        beta[j] += length * step[a]
+    if zero >= 0:
+        beta[zero] = 0.0
+    new_norm, new_level = _support_norm(beta, active, n_in, n_active, places)
+    if length * linear + 0.5 * length * length * curved + 0.5 * ridge * (new_norm - norm) > 0.0:
+        for a in range(n_used):
+            beta[active[used[a]]] = before[a]
+        return REFUSED, level
+    for m in range(n_active):
+        slope[m] -= length * bend[m]
+    same = _n_above(beta, active, n_in, n_active, new_level) == n_above
+    settled = zero < 0 and same and (new_level > 0.0) == (level > 0.0)
+    return SETTLED if settled else MOVED, new_level
+
+
+@fast_kernel_part
+def _newton_direction(
+    gram: Floats,
+    slope: Floats,
+    active: Integers,
+    n_in: int,
+    used: Integers,
+    places_below: int,
+    level: float,
+    ridge: float,
+    beta: Floats,
+    step: Floats,
+) -> bool:
+    """From the coefficients of some columns to where the objective would be least; False if nowhere.
+
+    The k-support norm is taken as it is at the coefficients: squares of those above its level, and
+    the square of the sum of those below over the places that are left for them.
+    """
+    n = len(used)
+    sign = np.empty(n)  # of those below; 0 for those above or in
+    root = np.empty((n, n))  # Cholesky's, of the second derivatives
+    for a in range(n):
+        i = used[a]
+        own = beta[active[i]]
+        sign[a] = 0.0
+        if i >= n_in and abs(own) <= level:
+            sign[a] = 1.0 if own > 0.0 else -1.0
+        slip = slope[i] - ridge * (own if sign[a] == 0.0 else sign[a] * level)
+        for b in range(a + 1):
+            value = gram[i, used[b]]
+            if sign[a] * sign[b] != 0.0:
+                value += ridge * sign[a] * sign[b] / places_below
+            if a == b:
+                value += 1e-12 * gram[i, i]
+                if sign[a] == 0.0:
+                    value += ridge
+            for h in range(b):
+                value -= root[a, h] * root[b, h]
+            if b < a:
+                root[a, b] = value / root[b, b]
+                slip -= root[a, b] * step[b]
+            elif value <= 1e-13 * gram[i, i]:
+                return False
+            else:
+                root[a, a] = np.sqrt(value)
+        step[a] = slip / root[a, a]
+    for a in range(n - 1, -1, -1):
+        for h in range(a + 1, n):
+            step[a] -= root[h, a] * step[h]
+        step[a] /= root[a, a]
+    return True
+
+
+@fast_kernel_part
+def _n_above(beta: Floats, active: Integers, n_in: int, n_active: int, level: float) -> int:
+    """How many of the free coefficients are above a level."""
+    n = 0
+    for i in range(n_in, n_active):
+        n += abs(beta[active[i]]) > level
+    return n
 
 
 @fast_kernel_part

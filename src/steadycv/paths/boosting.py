@@ -7,11 +7,13 @@ the training early. The random numbers are drawn round by round, too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib import import_module
 from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -64,12 +66,14 @@ class _RoundsPath(ABC):
         found: dict[int, NDArray[Any]] = {}
         shared: dict[str, Any] = {}
         for others, rounds in lines.items():
-            longest = clone(estimator).set_params(
-                **dict(others), **{self.parameter: max(rounds.values())}
-            )
-            after = dict(self._stages(longest, sorted(set(rounds.values())), data, shared))
+            numbers = sorted(set(rounds.values()))
+            after = dict(self._stages(estimator, dict(others), numbers, data, shared))
             found |= {i: after[n] for i, n in rounds.items()}
         return np.stack([found[i] for i in range(len(settings))])
+
+    def _longest(self, estimator: Any, setting: dict[str, Any], rounds: list[int]) -> Any:
+        """The model to fit."""
+        return clone(estimator).set_params(**setting, **{self.parameter: rounds[-1]})
 
     @abstractmethod
     def _runs_all(self, estimator: Any, X: Any) -> bool:
@@ -77,9 +81,14 @@ class _RoundsPath(ABC):
 
     @abstractmethod
     def _stages(
-        self, model: Any, rounds: list[int], data: PathData, shared: dict[str, Any]
+        self,
+        estimator: Any,
+        setting: dict[str, Any],
+        rounds: list[int],
+        data: PathData,
+        shared: dict[str, Any],
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Fit, and give the outputs by number of rounds, for the ascending numbers that are wanted.
+        """Fit with a setting, and give the outputs by number of rounds, for the ascending numbers asked.
 
         What is put into `shared` is there for the other fits on the same training set.
         """
@@ -93,11 +102,13 @@ class GradientBoostingPath(_RoundsPath):
 
     def _stages(
         self,
-        model: Any,
+        estimator: Any,
+        setting: dict[str, Any],
         rounds: list[int],
         data: PathData,
         shared: dict[str, Any],  # noqa: ARG002
     ) -> Iterator[tuple[int, NDArray[Any]]]:
+        model = self._longest(estimator, setting, rounds)
         model.fit(data.X_train, data.y_train, **data.fit_params)
         stages = getattr(model, f"staged_{data.method}")(data.X)
         return ((n, stage) for n, stage in enumerate(stages, 1) if n in rounds)
@@ -144,8 +155,29 @@ class XGBoostPath(_RoundsPath):
         )
 
     def _stages(
-        self, model: Any, rounds: list[int], data: PathData, shared: dict[str, Any]
+        self,
+        estimator: Any,
+        setting: dict[str, Any],
+        rounds: list[int],
+        data: PathData,
+        shared: dict[str, Any],
     ) -> Iterator[tuple[int, NDArray[Any]]]:
+        if "bins" in shared and estimator.objective == "reg:squarederror" and not issparse(data.X):
+            stages = self._bare_stages(estimator, setting, rounds, data, shared["bins"])
+        else:
+            stages = self._whole_stages(estimator, setting, rounds, data, shared)
+        return stages
+
+    def _whole_stages(
+        self,
+        estimator: Any,
+        setting: dict[str, Any],
+        rounds: list[int],
+        data: PathData,
+        shared: dict[str, Any],
+    ) -> Iterator[tuple[int, NDArray[Any]]]:
+        model = self._longest(estimator, setting, rounds)
+
         def bin_once(*args: Any, **kwargs: Any) -> Any:
             if "bins" not in shared:
                 shared["bins"] = type(model)._create_dmatrix(model, *args, **kwargs)
@@ -163,6 +195,24 @@ class XGBoostPath(_RoundsPath):
                 margin = outputs
             else:
                 margin = model.predict(data.X, output_margin=True, **later)
+            before = n
+
+    def _bare_stages(
+        self, estimator: Any, setting: dict[str, Any], rounds: list[int], data: PathData, bins: Any
+    ) -> Iterator[tuple[int, NDArray[Any]]]:
+        """The same for squared errors, without what the estimator does around every fit.
+
+        With tens or hundreds of rows that takes longer than the trees.
+        """
+        booster = import_module("xgboost").Booster(estimator.get_xgb_params() | setting, [bins])
+        margin, before = None, 0
+        for n in rounds:
+            for i in range(before, n):
+                booster.update(bins, i)
+            margin = booster.inplace_predict(
+                data.X, iteration_range=(before, n), missing=estimator.missing, base_margin=margin
+            )
+            yield n, margin
             before = n
 
 
@@ -202,11 +252,13 @@ class LightGBMPath(_RoundsPath):
 
     def _stages(
         self,
-        model: Any,
+        estimator: Any,
+        setting: dict[str, Any],
         rounds: list[int],
         data: PathData,
         shared: dict[str, Any],  # noqa: ARG002
     ) -> Iterator[tuple[int, NDArray[Any]]]:
+        model = self._longest(estimator, setting, rounds)
         # LightGBM keeps up, round by round, with what it says of data that it is to evaluate: a
         # prediction after each stage would start from the first tree again.
         said: dict[int, NDArray[Any]] = {}

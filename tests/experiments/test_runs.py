@@ -66,6 +66,15 @@ def test_the_same_twice_in_parallel_and_in_parts(tmp_path):
     pd.testing.assert_frame_equal(without_time(parts), whole)
 
 
+def test_a_slow_model_may_have_fewer_splits(tmp_path):
+    table = replace(TABLE, fewer={"tree": 1})
+    frame = run(tmp_path / "x.csv", table).groupby(["model", "dataset"])["split"].nunique()
+    assert frame["tree"].tolist() == [1, 1]
+    assert frame["ridge"].tolist() == [2, 2]
+    frame = run(tmp_path / "x.csv", table, n_splits=3).groupby(["model", "dataset"])["split"].nunique()
+    assert set(frame) == {3}
+
+
 def test_another_seed_is_another_result(tmp_path):
     first, second = (run(tmp_path / f"{seed}.csv", seed=seed) for seed in (0, 1))
     assert (first["test_error"] != second["test_error"]).all()

@@ -40,7 +40,8 @@ def reproduce(
     splits: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Splits of each data set (the paper's number), or seeds of a figure (20)."
+            min=1,
+            help="Splits of each data set (the paper's; 10 for XGBoost), or seeds of a figure (20).",
         ),
     ] = None,
     datasets: Annotated[

@@ -65,7 +65,7 @@ def run_table(
         The file. A row is a selection by a model on a split of a data set; what is there already is not
         done again.
     n_splits : int, optional
-        How many splits of each data set; as many as in the paper by default.
+        How many splits of each data set; by default as many as in the paper, or as the table says.
     names : sequence of str, optional
         The data sets; all 13 by default.
     models : sequence of str, optional
@@ -92,12 +92,14 @@ def run_table(
         for name, (X, y) in data.items()
         for model in chosen
     }
+    wanted = {model.name: n_splits or table.fewer.get(model.name, table.n_splits) for model in chosen}
     # Splits in the outermost loop: when interrupted, all data sets have got equally far.
     units = [
         split_unit(table.name, model, name, data[name], number, seed, fingerprints[name, model.name])
-        for number in range(table.n_splits if n_splits is None else n_splits)
+        for number in range(max(wanted.values()))
         for name in data
         for model in chosen
+        if number < wanted[model.name]
     ]
     with ResultFile(path, KEY, COLUMNS) as file:
         run_units(units, file, jobs=jobs, progress=progress)

@@ -40,8 +40,8 @@ def summarize_figure(figure: str, rows: Any) -> Sheet:
             printed = paper.EXCESS[figure, setting] if how == "before" else float("nan")
             table.append(
                 (
-                    f"{setting} (n = {n}, p = {p})",
-                    WORDS[how],
+                    f"{n} x {p}",
+                    how,
                     str(len(chosen)),
                     "-" if np.isnan(printed) else f"{printed:.1%}",
                     f"{excess.median():.1%}",
@@ -51,12 +51,13 @@ def summarize_figure(figure: str, rows: Any) -> Sheet:
                 )
             )
     header = (
-        *("setting", "standardised", "seeds", "excess: paper (one seed)", "ours, median"),
-        *("ours, quartiles", "promised / test error, median", "quartiles"),
+        *("n x p", "scaling", "seeds", "excess: paper, one seed", "ours, median", "quartiles"),
+        *("promised / test error, median", "quartiles"),
     )
     notes = [
+        "Scaling: standardised before splitting, as in the paper, or inside each training set.",
         "Excess: how far the test error of the setting with the lowest cross-validation error is above "
-        "the lowest test error of all settings."
+        "the lowest test error of all settings.",
     ]
     title = f"{_title(figure)}: what {FIGURES[figure]} cross-validation chooses"
     return Sheet(title, header, table, notes)
@@ -108,7 +109,8 @@ def draw_figure(figure: str, rows: Any, folder: Path) -> dict[str, Path]:
                 n, p = SETTINGS[setting]
                 seeds = f"{n_seeds} seed{'s' if n_seeds != 1 else ''}"
                 ax.set_title(f"{name} error, n = {n}, p = {p}, {seeds}")
-                picture.colorbar(mesh, ax=ax)
+                ticks = np.geomspace(*mesh.get_clim(), 5)
+                picture.colorbar(mesh, ax=ax, ticks=ticks, format="{x:.2g}").minorticks_off()
         picture.suptitle(
             f"{_title(figure)}: errors over the variance of y, geometric mean over seeds,\n"
             f"standardised {WORDS[how]}; x: the lowest"

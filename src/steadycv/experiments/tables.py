@@ -25,7 +25,7 @@ __all__ = ["CART", "ROUNDS", "SPARSE_RIDGE", "TABLES", "XGBOOST", "Table"]
 
 GAMMAS = np.logspace(-3, 3, 20)
 N_PENALTIES = 100  # of cv.ncvreg and GLMNet
-ROUNDS = 10  # of XGBoost; the paper does not say, and this is the default of XGBoost.jl
+ROUNDS = 10  # of XGBoost; the paper does not say, and this is the default of XGBoost.jl 2
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,20 @@ def test_compare_refuses(table, tmp_path):
     run("compare", table, "--target", "y", "--splits", 2, "--out", out)
     line = refused("compare", table, "--target", "y", "--splits", 2, "--out", out, "--seed", 1)
     assert "another configuration" in line
+    assert "is a folder" in refused("compare", table, "--target", "y", "--out", tmp_path)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_compare_interrupted(table, tmp_path, monkeypatch, kept):
+    def interrupted(*args, **how):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("steadycv.cli.compare.run_comparison", interrupted)
+    out = ("--out", tmp_path / "out.csv") if kept else ()
+    result = run("compare", table, "--target", "y", *out)
+    assert result.exit_code == 130
+    assert ("What is done is kept" in result.stderr) == kept
+    assert ("with --out FILE.csv the same command would go on" in result.stderr) != kept
 
 
 @pytest.fixture
@@ -143,6 +157,22 @@ def test_reproduce_figure(small, tmp_path, page, monkeypatch):
     assert len(pd.read_csv(tmp_path / "figure1.csv")) == 2 * 2 * 4
     assert "![figure1, standardised before](figure1-before.png)" in page.read_text()
     assert (tmp_path / "figure1-inside.png").exists()
+
+
+def test_reproduce_without_results_of_what_was_asked_for(small, tmp_path, page):
+    out = ("--out", tmp_path, "--datasets", "steam")
+    run("reproduce", "table3", *out, "--models", "CART", "--seed", 4)
+    before = page.read_text()
+    for asked in (("--models", "XGBoost"), ("--seed", 3)):
+        shown = ("--summary-only", "--docs", page)
+        assert "no results of what was asked for" in refused("reproduce", "table3", *out, *asked, *shown)
+    assert page.read_text() == before
+    assert run("reproduce", "table3", *out, "--summary-only", "--seed", 4).exit_code == 0
+    assert run("reproduce", "table3", *out, "--summary-only").exit_code == 0
+    result = run("reproduce", "table3", *out, "--models", "XGBoost", "--seed", 3)
+    assert "another configuration: seed 4 instead of 3" in result.stderr
+    (tmp_path / "table3.csv").write_text("")
+    assert "no results" in refused("reproduce", "table3", "--out", tmp_path, "--summary-only")
 
 
 def test_reproduce_refuses(small, tmp_path, page):

@@ -131,6 +131,21 @@ def test_all_the_same():
     assert found.words[0].startswith("All selections led to the same test errors")
 
 
+def test_no_errors_at_all():
+    zeros, ones = np.zeros(4), np.ones(4)
+    found = verdict(plain=zeros, nested=zeros, third=ones)
+    [words] = found.words
+    assert words.startswith(
+        "'kCV', 'nested kCV' had the same and lowest mean test error: none at all. That was the lowest"
+    )
+    assert [row[2] for row in found.sheet.rows] == ["-"] * 3
+    assert [row[5] for row in found.sheet.rows] == ["-", "-", "0.500"]
+    assert (
+        "'nested kCV' had the lowest mean test error: none at all."
+        in (verdict(plain=ones, nested=zeros, third=ones).words[0])
+    )
+
+
 def test_promises():
     ones = np.ones(4)
     assert verdict(plain=ones, nested=0.4 * ones, third=ones).words[1] == (

@@ -64,6 +64,13 @@ def test_errors_by_separate_fits(tmp_path, figure, standardisation):
         assert row.test_error == pytest.approx(error, rel=1e-4)
 
 
+def test_unknown_names_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="There is no figure 'figure3'; there are figure1, figure2"):
+        run_figure("figure3", tmp_path / "x.csv")
+    with pytest.raises(ValueError, match="There is no setting 'over'; there are overdetermined, under"):
+        run_figure("figure1", tmp_path / "x.csv", settings=["over"])
+
+
 def rows():
     """Two seeds, two sparsities: the lower cross-validation error has test errors of 2 and 6."""
     return pd.DataFrame(

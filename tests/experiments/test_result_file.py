@@ -1,6 +1,6 @@
 import pytest
 
-from steadycv.experiments.result_file import ResultFile, Unit, WrongResultsError
+from steadycv.experiments.result_file import ResultFile, Unit, WrongResultsError, read_frame
 
 KEY, COLUMNS = ("name", "number"), ("value", "note")
 
@@ -89,6 +89,49 @@ def test_one_run_at_a_time(two):
     ):
         ResultFile(two, KEY, COLUMNS)
     ResultFile(two, KEY, COLUMNS).__exit__()
+
+
+def test_a_folder_is_refused_and_nothing_is_left(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        ResultFile(tmp_path, KEY, COLUMNS)
+    assert not tmp_path.with_name(tmp_path.name + ".lock").exists()
+
+
+def test_another_seed_is_refused(path):
+    key, columns = ("name",), ("seed",)
+    with ResultFile(path, key, columns, seed=1) as file:
+        file.append(Unit({"name": "a"}, "one", 1, list), [{"seed": 1}])
+    before = path.read_bytes()
+    with pytest.raises(WrongResultsError, match="another configuration: seed 1 instead of 2"):
+        ResultFile(path, key, columns, seed=2)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert path.read_bytes() == before
+    ResultFile(path, key, columns, seed=1).__exit__()
+
+
+@pytest.mark.parametrize("cut", [1, 10, 30, 40])
+def test_what_was_half_written_is_not_read(two, cut):
+    two.write_bytes(two.read_bytes()[:-cut])
+    frame = read_frame(two, KEY, COLUMNS)
+    assert frame["number"].tolist() == [9, 9]
+    assert frame["value"].tolist() == [3.0, 4.0]
+
+
+def test_units_of_several_kinds_are_read(path):
+    with ResultFile(path, KEY, COLUMNS) as file:
+        file.append(unit("a", 1), rows(1, 2))
+        file.append(unit("b", 1, n_rows=1), rows(3))
+        file.append(unit("a", 2), rows(1))
+    assert len(read_frame(path, KEY, COLUMNS, kind="name")) == 3
+
+
+def test_other_and_empty_files_are_read_as_they_are(path):
+    path.parent.mkdir()
+    path.touch()
+    assert read_frame(path, KEY, COLUMNS).empty
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(WrongResultsError, match="its columns are a, b"):
+        read_frame(path, KEY, COLUMNS)
 
 
 def test_empty_file(path):

@@ -12,7 +12,7 @@ def same(a, b):
     return np.array_equal(a.y, b.y) and np.array_equal(a.folds, b.folds)
 
 
-@pytest.mark.parametrize(("n", "n_test"), [(25, 3), (30, 3), (506, 51), (6497, 650)])
+@pytest.mark.parametrize(("n", "n_test"), [(25, 3), (30, 3), (70, 7), (506, 51), (6497, 650)])
 def test_a_tenth_is_put_aside_and_the_rest_is_in_folds_of_equal_size(n, n_test):
     split = random_split(np.zeros((n, 1)), np.arange(float(n)), "x", 0)
     assert len(split.y_test) == n_test

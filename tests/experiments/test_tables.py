@@ -49,7 +49,7 @@ def test_models_of_the_tables():
     assert names == {
         "table1": ["sparse ridge", "MCP"],
         "table2": ["SCAD", "elastic net", "abess"],
-        "table3": ["CART", "XGBoost"],
+        "table3": ["CART", "XGBoost", "CART (leaf 5)", "CART (leaf size)"],
     }
     assert [table.n_splits for table in TABLES.values()] == [10, 10, 50]
 

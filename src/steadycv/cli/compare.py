@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from steadycv.cli.data_files import name_of, read_table
-from steadycv.cli.errors import told_in_one_line
+from steadycv.cli.errors import Interruption, told_in_one_line
 from steadycv.cli.models import find_model
 from steadycv.cli.preparation import find_columns
 from steadycv.cli.targets import Task, features_and_target
@@ -47,17 +47,23 @@ def compare(
         console, name = Console(), Path(name_of(data)).name
         with tempfile.TemporaryDirectory() as folder:
             path = out or Path(folder) / "results.csv"
-            run_comparison(
-                compared,
-                X,
-                found.y,
-                path,
-                name=name,
-                n_splits=splits,
-                seed=seed,
-                jobs=jobs,
-                progress=True,
-            )
+            try:
+                run_comparison(
+                    compared,
+                    X,
+                    found.y,
+                    path,
+                    name=name,
+                    n_splits=splits,
+                    seed=seed,
+                    jobs=jobs,
+                    progress=True,
+                )
+            except KeyboardInterrupt:
+                if out:
+                    raise
+                kept = "Interrupted. Nothing is kept; with --out FILE.csv the same command would go on."
+                raise Interruption(kept) from None
             results = read_results(path)
         verdict = judge(results.only(n_splits=splits), name, model, compared.selections)
         for line in columns.in_words():

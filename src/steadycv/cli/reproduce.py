@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -51,7 +51,9 @@ def reproduce(
         str | None, typer.Option(help="Names of models of the table, with commas between (all).")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="How many processes work at a time.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="The splits of a table depend on it.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The splits of a table depend on it (0).")
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder of the results.")] = Path("results"),
     summary_only: Annotated[
         bool, typer.Option("--summary-only", metavar="", help="Run nothing; show what is stored.")
@@ -72,12 +74,13 @@ def reproduce(
             chosen = (_names(datasets), _names(models))
             sheets = _table(name, path, splits, *chosen, jobs=jobs, seed=seed, run=not summary_only)
         else:
-            if datasets or models or seed:
+            if datasets or models or seed is not None:
                 raise UserError("--datasets, --models and --seed are for tables: figures have none.")
             if not summary_only:
                 run_figure(name, path, n_seeds=splits or N_SEEDS, jobs=jobs, progress=True)
             rows = read_figure(_existing(path))
             rows = rows if splits is None else rows[rows["seed"] < splits]
+            _some(rows, path)
             sheets = [summarize_figure(name, rows)]
             pictures = draw_figure(name, rows, docs.parent if docs else out)
         console = Console()
@@ -104,7 +107,7 @@ def _table(
     models: list[str] | None,
     *,
     jobs: int,
-    seed: int,
+    seed: int | None,
     run: bool,
 ) -> list[Sheet]:
     table = TABLES[name]
@@ -117,12 +120,14 @@ def _table(
             n_splits=splits,
             names=datasets,
             models=models,
-            seed=seed,
+            seed=seed or 0,
             jobs=jobs,
             progress=True,
         )
     results = read_results(_existing(path))
-    return summarize_table(table, results.only(datasets=datasets, models=models, n_splits=splits))
+    results = results.only(datasets=datasets, models=models, n_splits=splits, seed=seed)
+    _some(results.frame, path)
+    return summarize_table(table, results)
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -133,6 +138,11 @@ def _check(names: list[str] | None, known: list[str], what: str) -> None:
     unknown = [name for name in names or () if name not in known]
     if unknown or names == []:
         raise UserError(f"There is no {what} {', '.join(unknown)!r}. There are {', '.join(known)}.")
+
+
+def _some(rows: Any, path: Path) -> None:
+    if rows.empty:
+        raise UserError(f"{os.fspath(path)!r} has no results of what was asked for.")
 
 
 def _existing(path: Path) -> Path:

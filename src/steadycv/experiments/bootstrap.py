@@ -6,7 +6,8 @@ Splits of one data set share most of their samples, so what it says is surer tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from math import nan
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,18 +39,20 @@ class Ratio(NamedTuple):
 
 
 def standard_error(values: NDArray[np.float64]) -> float:
-    """The bootstrap standard error of a mean.
+    """The bootstrap standard error of a mean; NaN of a single value.
 
     Examples
     --------
     >>> round(standard_error(np.array([1.0, 2.0, 3.0, 4.0])), 1)
     0.6
     """
-    return float(values[resamples(len(values))].mean(axis=1).std())
+    return float(values[resamples(len(values))].mean(axis=1).std()) if len(values) > 1 else nan
 
 
 def mean_ratio(above: Sequence[NDArray[np.float64]], below: Sequence[NDArray[np.float64]]) -> Ratio:
     """The geometric mean over data sets of mean(above) / mean(below).
+
+    With a single split nothing is known of its error, and with means of 0 there is no ratio: NaN.
 
     Parameters
     ----------
@@ -62,11 +65,13 @@ def mean_ratio(above: Sequence[NDArray[np.float64]], below: Sequence[NDArray[np.
     >>> mean_ratio([2 * ones, 8 * ones], [ones, ones]).value
     4.0
     """
-    logs = np.array([np.log(a.mean()) - np.log(b.mean()) for a, b in zip(above, below, strict=True)])
-    drawn = np.empty((N_RESAMPLES, len(logs)))
-    for d, (a, b) in enumerate(zip(above, below, strict=True)):
-        splits = resamples(len(a), seed=d)
-        drawn[:, d] = np.log(a[splits].mean(axis=1)) - np.log(b[splits].mean(axis=1))
+    pairs = list(zip(above, below, strict=True))
+    logs = np.array([_log_ratio(a.mean(), b.mean()) for a, b in pairs])
+    drawn = np.full((N_RESAMPLES, len(logs)), nan)
+    for d, (a, b) in enumerate(pairs):
+        if len(a) > 1:
+            splits = resamples(len(a), seed=d)
+            drawn[:, d] = _log_ratio(a[splits].mean(axis=1), b[splits].mean(axis=1))
     near = np.exp(drawn.mean(axis=1))
     others = np.take_along_axis(drawn, resamples(len(logs), seed=len(logs)), axis=1)
     far = np.exp(others.mean(axis=1))
@@ -76,6 +81,11 @@ def mean_ratio(above: Sequence[NDArray[np.float64]], below: Sequence[NDArray[np.
         *np.quantile(near, INTERVAL).tolist(),
         *np.quantile(far, INTERVAL).tolist(),
     )
+
+
+def _log_ratio(above: Any, below: Any) -> Any:
+    """The logarithm of a ratio of errors; NaN where one of them is 0."""
+    return np.log(np.where(above > 0, above, nan)) - np.log(np.where(below > 0, below, nan))
 
 
 def resamples(n: int, seed: int = 0) -> NDArray[np.intp]:

@@ -123,7 +123,7 @@ def run_comparison(
     described = X.to_csv() if hasattr(X, "to_csv") else X
     fingerprint = fingerprint_of(seed, name, described, y, model.configuration(X, y))
     unit = partial(split_unit, "comparison", model, name, (X, y), seed=seed, fingerprint=fingerprint)
-    with ResultFile(path, KEY, COLUMNS) as file:
+    with ResultFile(path, KEY, COLUMNS, seed=seed) as file:
         run_units([unit(i) for i in range(n_splits)], file, jobs=jobs, progress=progress)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steadycv.experiments import paper
-from steadycv.experiments.figures import FIGURES, SETTINGS, STANDARDISATIONS
+from steadycv.experiments.figures import COLUMNS, FIGURES, KEY, SETTINGS, STANDARDISATIONS
+from steadycv.experiments.result_file import read_frame
 from steadycv.experiments.sheets import Sheet
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ WORDS = {"before": "before splitting, as the paper", "inside": "inside each trai
 
 def read_figure(path: Path) -> Any:
     """The rows of a figure's result file, as a data frame."""
-    import pandas
-
-    return pandas.read_csv(path)
+    return read_frame(path, KEY, COLUMNS)
 
 
 def summarize_figure(figure: str, rows: Any) -> Sheet:
@@ -109,7 +108,8 @@ def draw_figure(figure: str, rows: Any, folder: Path) -> dict[str, Path]:
                 n, p = SETTINGS[setting]
                 seeds = f"{n_seeds} seed{'s' if n_seeds != 1 else ''}"
                 ax.set_title(f"{name} error, n = {n}, p = {p}, {seeds}")
-                ticks = np.geomspace(*mesh.get_clim(), 5)
+                low, high = mesh.get_clim()
+                ticks = np.geomspace(low, high, 5)
                 picture.colorbar(mesh, ax=ax, ticks=ticks, format="{x:.2g}").minorticks_off()
         picture.suptitle(
             f"{_title(figure)}: errors over the variance of y, geometric mean over seeds,\n"

@@ -76,6 +76,10 @@ def run_figure(
     solver : str, default="exact"
         The solver of ``SparseRidge``.
     """
+    unknown = [name for name in settings or () if name not in SETTINGS]
+    if figure not in FIGURES or unknown:
+        kind, name, known = ("setting", unknown[0], SETTINGS) if unknown else ("figure", figure, FIGURES)
+        raise ValueError(f"There is no {kind} {name!r}; there are {', '.join(known)}.")
     units = [
         Unit(
             key={"figure": figure, "setting": setting, "standardisation": how, "seed": seed},

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Key: TypeAlias = tuple[str, ...]
 
-__all__ = ["CONFIGURATION", "ResultFile", "Unit", "WrongResultsError"]
+__all__ = ["CONFIGURATION", "ResultFile", "Unit", "WrongResultsError", "read_frame"]
 
 CONFIGURATION = "configuration"  # the last column
 
@@ -61,6 +61,8 @@ class ResultFile(AbstractContextManager["ResultFile"]):
         The columns that name a unit.
     columns : sequence of str
         All other columns.
+    seed : int, optional
+        What every row has in the column of this name, if the file has one.
 
     Raises
     ------
@@ -70,16 +72,22 @@ class ResultFile(AbstractContextManager["ResultFile"]):
         If another run is writing to it.
     """
 
-    def __init__(self, path: Path, key: Sequence[str], columns: Sequence[str]) -> None:
+    def __init__(
+        self, path: Path, key: Sequence[str], columns: Sequence[str], *, seed: int | None = None
+    ) -> None:
         self._path = path
         self._key = tuple(key)
         self._columns = (*key, *columns, CONFIGURATION)
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder. Name a CSV file, such as {path / 'x.csv'}.")
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = _lock(path)
         self._rows: dict[Key, list[list[str]]] = {}
         try:
-            rows = self._read()
-        except WrongResultsError:
+            rows = whole_rows(path, self._columns)
+            if seed is not None:
+                self._refuse_other_seeds(rows, str(seed))
+        except BaseException:
             self._unlock()
             raise
         for row in rows:
@@ -96,7 +104,7 @@ class ResultFile(AbstractContextManager["ResultFile"]):
                 raise WrongResultsError(
                     f"{self._path} has results of {', '.join(key)} that were made with another "
                     f"configuration ({others[0]} instead of {unit.configuration}): other settings, "
-                    "another seed, other data or another version. Name another folder, or delete the "
+                    "another seed, other data or another version. Store these elsewhere, or delete the "
                     "file to start anew."
                 )
             if len(rows) != unit.n_rows:
@@ -124,18 +132,14 @@ class ResultFile(AbstractContextManager["ResultFile"]):
     def _key_of(self, unit: Unit) -> Key:
         return tuple(_text(unit.key[name]) for name in self._key)
 
-    def _read(self) -> list[list[str]]:
-        if not self._path.exists():
-            return []
-        text = self._path.read_bytes().decode()
-        whole = text[: text.rfind("\n") + 1]
-        header, *rows = csv.reader(io.StringIO(whole)) if whole else [list(self._columns)]
-        if tuple(header) != self._columns:
+    def _refuse_other_seeds(self, rows: list[list[str]], seed: str) -> None:
+        others = {row[self._columns.index("seed")] for row in rows} - {seed}
+        if others:
             raise WrongResultsError(
-                f"{self._path} is not a result file of this version: its columns are "
-                f"{', '.join(header)} instead of {', '.join(self._columns)}. Name another folder."
+                f"{self._path} has results that were made with another configuration: seed "
+                f"{min(others)} instead of {seed}. "
+                "Store these elsewhere, or delete the file to start anew."
             )
-        return [row for row in rows if len(row) == len(self._columns)]
 
     def _write_all(self) -> None:
         """Put the file in order, in one step."""
@@ -144,6 +148,43 @@ class ResultFile(AbstractContextManager["ResultFile"]):
         with part.open("wb") as file:
             _write(file, [list(self._columns), *rows])
         part.replace(self._path)
+
+
+def read_frame(
+    path: Path, key: Sequence[str], columns: Sequence[str], *, kind: str | None = None
+) -> Any:
+    """The results in a file as a data frame, without what a kill left half written.
+
+    That is a line that has no end, or a unit that has fewer rows than others; than others that have the
+    same in the column `kind`, if the number depends on it.
+    """
+    import pandas
+
+    names = (*key, *columns, CONFIGURATION)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([names, *whole_rows(path, names)])
+    text.seek(0)
+    frame = pandas.read_csv(text)
+    if frame.empty:
+        return frame
+    n_rows = frame.groupby(list(key))[CONFIGURATION].transform("size")
+    most = n_rows.max() if kind is None else n_rows.groupby(frame[kind]).transform("max")
+    return frame[n_rows == most].reset_index(drop=True)
+
+
+def whole_rows(path: Path, columns: Sequence[str]) -> list[list[str]]:
+    """The rows of a file that were written to their end; none if there is no file."""
+    if not path.exists():
+        return []
+    text = path.read_bytes().decode()
+    whole = text[: text.rfind("\n") + 1]
+    header, *rows = csv.reader(io.StringIO(whole)) if whole else [list(columns)]
+    if tuple(header) != tuple(columns):
+        raise WrongResultsError(
+            f"{path} is not a result file of this version: its columns are "
+            f"{', '.join(header)} instead of {', '.join(columns)}. Store these elsewhere."
+        )
+    return [row for row in rows if len(row) == len(columns)]
 
 
 def _write(file: BinaryIO, rows: list[list[str]]) -> None:
@@ -175,6 +216,6 @@ def _lock(path: Path) -> Any:
     except BlockingIOError:
         lock.close()
         raise BlockingIOError(
-            f"Another run is writing to {path}. Wait for it, or name another folder."
+            f"Another run is writing to {path}. Wait for it, or store these elsewhere."
         ) from None
     return lock

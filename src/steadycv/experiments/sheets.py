@@ -87,8 +87,8 @@ def with_error(value: float, error: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """An interval of ratios."""
-    return f"{low:.3f} to {high:.3f}"
+    """An interval of ratios; a dash where there is none."""
+    return "-" if isnan(low) else f"{low:.3f} to {high:.3f}"
 
 
 def percent(share: float) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["N_FOLDS", "Split", "random_split"]
 
 N_FOLDS = 5
-TEST_SHARE = 0.1
+ONE_IN = 10  # samples is tested on
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def random_split(
     n_samples = len(y)
     rng = np.random.default_rng([seed, number, zlib.crc32(dataset.encode())])
     order = rng.permutation(n_samples)
-    n_test = int(np.ceil(TEST_SHARE * n_samples))
+    n_test = -(-n_samples // ONE_IN)
     test, train = np.sort(order[:n_test]), np.sort(order[n_test:])
     folds = rng.permutation(len(train)) % n_folds
     rows = getattr(X, "iloc", X)

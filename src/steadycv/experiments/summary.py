@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from steadycv.datasets import NAMES
 from steadycv.experiments import paper
 from steadycv.experiments.bootstrap import Ratio, mean_ratio, standard_error
 from steadycv.experiments.models import NESTED, NESTED_OR_PLAIN, PLAIN
+from steadycv.experiments.result_file import read_frame
 from steadycv.experiments.sheets import Sheet, interval, number, percent, with_error
+from steadycv.experiments.table_runs import COLUMNS, KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +31,7 @@ FEWEST_SPLITS = 10  # of a data set that is told of in short: with fewer, interv
 
 def read_results(path: Path) -> Results:
     """The results that a run left in a file."""
-    import pandas
-
-    return Results(pandas.read_csv(path))
+    return Results(read_frame(path, KEY, COLUMNS, kind="model"))
 
 
 class Results:
@@ -52,9 +52,10 @@ class Results:
         datasets: Sequence[str] | None = None,
         models: Sequence[str] | None = None,
         n_splits: int | None = None,
+        seed: int | None = None,
     ) -> Results:
         """Some of the results."""
-        frame = self.frame
+        frame = self.frame if seed is None else self.frame[self.frame["seed"] == seed]
         for column, wanted in (("dataset", datasets), ("model", models)):
             frame = frame if wanted is None else frame[frame[column].isin(wanted)]
         return Results(frame if n_splits is None else frame[frame["split"] < n_splits])
@@ -72,6 +73,17 @@ class Results:
         )
         values: NDArray[Any] = frame.loc[chosen, column].to_numpy()
         return values
+
+    def warnings(self, model: str, selection: str) -> list[str]:
+        """A sentence on the data sets on which fits gave warnings, if there are any."""
+        if "warnings" not in self.frame:
+            return []
+        counts = {
+            name: int(self.values(name, model, selection, "warnings").sum())
+            for name in self.names(model)
+        }
+        told = ", ".join(f"{name} ({n})" for name, n in counts.items() if n > 0)
+        return [f"Fits that gave a warning, over all splits: {told}."] if told else []
 
     def ratio(
         self, datasets: Sequence[str], model: str, above: tuple[str, str], below: tuple[str, str]
@@ -169,7 +181,7 @@ def _errors(table: Table, model: Model, selection: str, results: Results) -> She
         *(f"{error}: paper", "ours", "test MSE: paper", "ours"),
     )
     title = f"{_title(model)}, {selection}" if model.nested else _title(model)
-    return Sheet(title, header, rows)
+    return Sheet(title, header, rows, results.warnings(model.name, selection))
 
 
 def _choices(table: Table, model: Model, results: Results) -> Sheet:
@@ -194,6 +206,7 @@ def _overall(table: Table, model: Model, results: Results) -> Sheet:
     rows: list[tuple[str, ...]] = []
     notes = []
     names = results.names(model.name)
+    own_name = model.in_paper or model.name
     for group, members in _groups(names).items():
         theirs = _geometric_mean(
             [nested[d].test_error / plain[d].test_error for d in members if d in plain]
@@ -203,7 +216,7 @@ def _overall(table: Table, model: Model, results: Results) -> Sheet:
                 [results.values(d, model.name, selection, "same_choice") for d in members]
             )
             ratio = results.ratio(members, model.name, (selection, "test_error"), (PLAIN, "test_error"))
-            is_paper = selection == NESTED
+            is_paper, is_all = selection == NESTED, set(members) == set(NAMES)
             rows.append(
                 (
                     f"{group} ({len(members)})",
@@ -212,9 +225,7 @@ def _overall(table: Table, model: Model, results: Results) -> Sheet:
                     with_error(ratio.value, ratio.standard_error),
                     interval(ratio.low, ratio.high),
                     interval(ratio.far_low, ratio.far_high),
-                    percent(
-                        paper.SAME_CHOICE.get(model.name, nan) if is_paper and group == "all" else nan
-                    ),
+                    percent(paper.SAME_CHOICE.get(own_name, nan) if is_paper and is_all else nan),
                     percent(float(same.mean())),
                 )
             )
@@ -287,6 +298,8 @@ def _verdict(selection: str, ratio: Ratio) -> str:
     change = f"{abs(ratio.value - 1):.1%} {'lower' if ratio.value < 1 else 'higher'}"
     if change.startswith("0.0%"):
         change = "not 0.1% lower or higher"
+    if isnan(ratio.low):
+        return f"{selection}: test MSE {change} than that of kCV, on one split: that tells little."
     between = f"(95 % interval of the ratio: {interval(ratio.low, ratio.high)})"
     if ratio.low <= 1 <= ratio.high:
         return (

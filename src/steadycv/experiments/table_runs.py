@@ -101,7 +101,7 @@ def run_table(
         for model in chosen
         if number < wanted[model.name]
     ]
-    with ResultFile(path, KEY, COLUMNS) as file:
+    with ResultFile(path, KEY, COLUMNS, seed=seed) as file:
         run_units(units, file, jobs=jobs, progress=progress)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ def judge(results: Results, dataset: str, model: str, selections: tuple[str, ...
                 _with_interval(ratios[name]),
                 percent(share),
                 percent(float(same[name].mean())),
-                f"{promises[name].value:.3f}",
+                _digits(promises[name].value),
             )
             for name, share in zip(selections, shares, strict=True)
         ],
@@ -70,7 +71,7 @@ def judge(results: Results, dataset: str, model: str, selections: tuple[str, ...
         words = "All selections led to the same test errors on every split: here it does not matter."
     else:
         words = f"{_lead(best, ratios)} {_sureness(sureness)}"
-    return Verdict(sheet, best, sureness, [words, _on_promises(promises)])
+    return Verdict(sheet, best, sureness, [words, *_on_promises(promises)])
 
 
 def _shares_of_lowest(table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,8 +83,8 @@ def _shares_of_lowest(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _with_interval(ratio: Ratio) -> str:
-    if ratio.low == ratio.high:
-        return f"{ratio.value:.3f}"
+    if ratio.low == ratio.high or isnan(ratio.low):
+        return _digits(ratio.value)
     return f"{ratio.value:.3f} ({ratio.low:.2f} to {ratio.high:.2f})"
 
 
@@ -92,8 +93,12 @@ def _lead(best: list[str], ratios: dict[str, Ratio]) -> str:
     lowest = f"{names} had the {'same and ' if len(best) > 1 else ''}lowest mean test error"
     if PLAIN in best:
         second = min((name for name in ratios if name not in best), key=lambda name: ratios[name].value)
+        if isnan(ratios[second].value):
+            return f"{lowest}: none at all."
         return f"{lowest}; the next, {second!r}, was {ratios[second].value - 1:.1%} above it."
     ratio = ratios[best[0]]
+    if isnan(ratio.value):
+        return f"{lowest}: none at all."
     between = f"95 % interval of the ratio: {interval(ratio.low, ratio.high)}"
     return f"{lowest}, {1 - ratio.value:.1%} below that of {PLAIN!r} ({between})."
 
@@ -107,10 +112,15 @@ def _sureness(share: float) -> str:
     return f"{lowest}, so it may well be chance: no selection is shown to be the best here."
 
 
-def _on_promises(promises: dict[str, Ratio]) -> str:
+def _on_promises(promises: dict[str, Ratio]) -> list[str]:
     parts = []
     for name in (PLAIN, NESTED):
         value = promises[name].value
-        side = "below" if value < 1 else "above"
-        parts.append(f"that of {name!r} was {abs(value - 1):.1%} {side} its test error")
-    return f"Promised errors: {', '.join(parts)}."
+        if not isnan(value):
+            side = "below" if value < 1 else "above"
+            parts.append(f"that of {name!r} was {abs(value - 1):.1%} {side} its test error")
+    return [f"Promised errors: {', '.join(parts)}."] if parts else []
+
+
+def _digits(ratio: float) -> str:
+    return "-" if isnan(ratio) else f"{ratio:.3f}"

@@ -180,22 +180,25 @@ def sparse(X):
 
 @pytest.mark.parametrize("make", [missing, frame, sparse, np.float32])
 @pytest.mark.parametrize(
-    "model",
-    [lambda: xgboost("Regressor", enable_categorical=True), lambda: lightgbm("Regressor")],
+    ("model", "others"),
+    [
+        (lambda: xgboost("Regressor", enable_categorical=True), {"max_depth": [1, 3]}),
+        (lambda: lightgbm("Regressor"), {}),
+    ],
     ids=["xgboost", "lightgbm"],
 )
-def test_other_data(model, make):
+def test_other_data(model, others, make):
     X, y = load_diabetes(return_X_y=True)
-    check_path(model(), rounds_of(model()), make(X), y, rtol=0, atol=0)
+    check_path(model(), rounds_of(model()) | others, make(X), y, rtol=0, atol=0)
 
 
-def test_lightgbm_with_lists():
+@pytest.mark.parametrize("make", [xgboost, lightgbm])
+def test_lists(make):
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:60].tolist(), y[:60].tolist()
+    grid = {"n_estimators": [3, 9], "max_depth": [1, 2]}
     searches = [
-        StabilitySearchCV(
-            lightgbm("Regressor"), {"n_estimators": [3, 9]}, cv=3, refit=False, use_paths=use
-        ).fit(X, y)
+        StabilitySearchCV(make("Regressor"), grid, cv=3, refit=False, use_paths=use).fit(X, y)
         for use in (True, False)
     ]
     with_paths, without = (search.cv_results_["mean_test_score"] for search in searches)

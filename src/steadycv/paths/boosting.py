@@ -13,7 +13,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -162,20 +161,10 @@ class XGBoostPath(_RoundsPath):
         data: PathData,
         shared: dict[str, Any],
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        if "bins" in shared and estimator.objective == "reg:squarederror" and not issparse(data.X):
-            stages = self._bare_stages(estimator, setting, rounds, data, shared["bins"])
-        else:
-            stages = self._whole_stages(estimator, setting, rounds, data, shared)
-        return stages
-
-    def _whole_stages(
-        self,
-        estimator: Any,
-        setting: dict[str, Any],
-        rounds: list[int],
-        data: PathData,
-        shared: dict[str, Any],
-    ) -> Iterator[tuple[int, NDArray[Any]]]:
+        is_plain = isinstance(data.X, np.ndarray) or hasattr(data.X, "iloc")
+        if "bins" in shared and estimator.objective == "reg:squarederror" and is_plain:
+            yield from self._bare_stages(estimator, setting, rounds, data, shared["bins"])
+            return
         model = self._longest(estimator, setting, rounds)
 
         def bin_once(*args: Any, **kwargs: Any) -> Any:

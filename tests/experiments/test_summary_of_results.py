@@ -144,6 +144,10 @@ def test_one_split_has_no_error():
     overall = found["sparse ridge: geometric mean over data sets of test MSE over that of kCV"]
     assert overall.rows[0][3:6] == ("1", "-", "-")
     assert "on one split" in overall.notes[0]
+    # Where others have more, it is in its row alone.
+    more = sheets(some[some["split"] == 0], frame(["vessel"]))
+    assert [row[0] for row in more["sparse ridge, kCV"].rows] == ["steam", "vessel"]
+    assert more[overall.title].rows[0][0] == "all (1)"
 
 
 def test_warnings_are_told():

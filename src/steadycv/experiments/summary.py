@@ -65,6 +65,12 @@ class Results:
         there = self.frame.loc[self.frame["model"] == model, "dataset"].unique().tolist()
         return [name for name in NAMES if name in there] + sorted(set(there) - set(NAMES))
 
+    def names_with_errors(self, model: str) -> list[str]:
+        """Those of which there is more than one split, so that errors can be told; if none has, all."""
+        names = self.names(model)
+        n_splits = self.frame[self.frame["model"] == model].groupby("dataset")["split"].nunique()
+        return [name for name in names if n_splits[name] > 1] or names
+
     def values(self, dataset: str, model: str, selection: str, column: str) -> NDArray[Any]:
         """A column, one value for each split in order."""
         frame = self.frame
@@ -205,7 +211,7 @@ def _overall(table: Table, model: Model, results: Results) -> Sheet:
     plain, nested = (_printed(table, model, selection) for selection in (PLAIN, NESTED))
     rows: list[tuple[str, ...]] = []
     notes = []
-    names = results.names(model.name)
+    names = results.names_with_errors(model.name)
     own_name = model.in_paper or model.name
     for group, members in _groups(names).items():
         theirs = _geometric_mean(
@@ -243,7 +249,7 @@ def _disappointment(table: Table, models: list[Model], results: Results) -> Shee
     """Reported over test error, over all data sets."""
     rows: list[tuple[str, ...]] = []
     for model in models:
-        names = results.names(model.name)
+        names = results.names_with_errors(model.name)
         promises = [(s, "reported_error", s) for s in model.selections]
         if model.nested:
             promises.insert(1, (PLAIN, "nested_error", f"{PLAIN}, its nested error"))

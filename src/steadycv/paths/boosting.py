@@ -163,13 +163,14 @@ class XGBoostPath(_RoundsPath):
     ) -> Iterator[tuple[int, NDArray[Any]]]:
         is_plain = isinstance(data.X, np.ndarray) or hasattr(data.X, "iloc")
         if "bins" in shared and estimator.objective == "reg:squarederror" and is_plain:
-            yield from self._bare_stages(estimator, setting, rounds, data, shared["bins"])
+            yield from self._bare_stages(estimator, setting, rounds, data, shared)
             return
         model = self._longest(estimator, setting, rounds)
 
         def bin_once(*args: Any, **kwargs: Any) -> Any:
             if "bins" not in shared:
                 shared["bins"] = type(model)._create_dmatrix(model, *args, **kwargs)
+                shared["parameters"] = estimator.get_xgb_params()
             return shared["bins"]
 
         model._create_dmatrix = bin_once  # not public: without it every model would bin the data
@@ -187,13 +188,19 @@ class XGBoostPath(_RoundsPath):
             before = n
 
     def _bare_stages(
-        self, estimator: Any, setting: dict[str, Any], rounds: list[int], data: PathData, bins: Any
+        self,
+        estimator: Any,
+        setting: dict[str, Any],
+        rounds: list[int],
+        data: PathData,
+        shared: dict[str, Any],
     ) -> Iterator[tuple[int, NDArray[Any]]]:
         """The same for squared errors, without what the estimator does around every fit.
 
         With tens or hundreds of rows that takes longer than the trees.
         """
-        booster = import_module("xgboost").Booster(estimator.get_xgb_params() | setting, [bins])
+        bins = shared["bins"]
+        booster = import_module("xgboost").Booster(shared["parameters"] | setting, [bins])
         margin, before = None, 0
         for n in rounds:
             for i in range(before, n):

@@ -91,6 +91,27 @@ def test_one_run_at_a_time(two):
     ResultFile(two, KEY, COLUMNS).__exit__()
 
 
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_a_lock_whose_file_is_gone_is_none(two, monkeypatch, is_made_anew):
+    fcntl = pytest.importorskip("fcntl")
+    flock, name = fcntl.flock, two.with_name(two.name + ".lock")
+
+    def end_another_run_first(*args):
+        monkeypatch.setattr(fcntl, "flock", flock)
+        name.unlink()
+        if is_made_anew:
+            name.touch()
+        flock(*args)
+
+    monkeypatch.setattr(fcntl, "flock", end_another_run_first)
+    with (
+        ResultFile(two, KEY, COLUMNS),
+        pytest.raises(BlockingIOError, match="Another run is writing"),
+    ):
+        ResultFile(two, KEY, COLUMNS)
+    assert not name.exists()
+
+
 def test_a_folder_is_refused_and_nothing_is_left(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder"):
         ResultFile(tmp_path, KEY, COLUMNS)

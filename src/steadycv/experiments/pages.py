@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from steadycv._files import write_whole
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -36,4 +38,4 @@ def fill(page: Path, texts: dict[str, str]) -> None:
     if n_filled == 0:
         names = " or ".join(f"'<!-- {name} -->' and '<!-- end of {name} -->'" for name in texts)
         raise PageError(f"{page} has no lines {names} to put the results between.")
-    page.write_text(whole, encoding="utf-8")
+    write_whole(page, whole.encode())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -126,8 +126,9 @@ class ResultFile(AbstractContextManager["ResultFile"]):
         self._unlock()
 
     def _unlock(self) -> None:
-        self._lock.close()
-        Path(self._lock.name).unlink()
+        if self._lock is not None:
+            Path(self._lock.name).unlink()  # while it is locked: later it may be another run's
+            self._lock.close()
 
     def _key_of(self, unit: Unit) -> Key:
         return tuple(_text(unit.key[name]) for name in self._key)
@@ -205,12 +206,13 @@ def _order(key: Key) -> list[tuple[bool, float, str]]:
 
 
 def _lock(path: Path) -> Any:
-    """Keep other runs from writing to the file, as long as this one lives."""
-    lock = path.with_name(path.name + ".lock").open("w")
+    """Keep other runs from writing to the file, as long as this one lives. None on a system without."""
     try:
         import fcntl
     except ImportError:  # not on this system
-        return lock
+        return None
+    name = path.with_name(path.name + ".lock")
+    lock = name.open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -218,4 +220,8 @@ def _lock(path: Path) -> Any:
         raise BlockingIOError(
             f"Another run is writing to {path}. Wait for it, or store these elsewhere."
         ) from None
-    return lock
+    with suppress(FileNotFoundError):
+        if os.path.samestat(os.fstat(lock.fileno()), name.stat()):
+            return lock
+    lock.close()  # a run that ended just now took its file away, so nobody else would see this lock
+    return _lock(path)

@@ -52,6 +52,7 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/paths.py
 	$(VENV)/bin/python benchmarks/sparse.py
 	$(VENV)/bin/python benchmarks/compiling.py
+	$(VENV)/bin/python benchmarks/imports.py
 	$(VENV)/bin/python benchmarks/plot_growth.py
 
 clean:

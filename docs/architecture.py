@@ -26,49 +26,72 @@ class Part(NamedTuple):
         return 42 + 24 * (len(self.modules) // self.columns)
 
 
-WIDTH, HEIGHT = 1120, 532
-TOP, MIDDLE, BOTTOM = 20, 240, 392
+WIDTH = 1120
+TOP, MIDDLE, BOTTOM = 54, 266, 458
 PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
         {
-            "candidates": "the grid",
-            "folds": "the lattice",
-            "losses": "a number a sample",
-            "scoring": "scores to losses",
+            "lattice": "training sets, views",
+            "candidates": "the settings",
             "metadata": "weights, groups",
         },
     ),
     Part(
-        *(300, TOP, 250, "Fitting"),
+        *(20, TOP + 134, 250, "What it is judged by"),
         {
-            "fitting": "each training set once",
+            "scoring": "which score drives",
+            "measures": "errors and changes",
+            "losses": "a number a sample",
+            "scores": "of many at once",
+        },
+    ),
+    Part(
+        *(300, TOP, 240, "Planning"),
+        {
+            "planning": "what is missing",
             "paths": "one fit for many",
         },
     ),
     Part(
-        *(580, TOP, 240, "What is left of it"),
+        *(570, TOP, 250, "Fitting, where it runs"),
+        {
+            "executor": "here or in workers",
+            "tasks": "models are trained",
+            "estimators": "each fresh, seeded",
+            "outputs": "what models say",
+            "reducing": "in a few numbers",
+            "waiting": "losses to compare",
+        },
+    ),
+    Part(
+        *(850, TOP, 250, "What is left of it"),
         {
             "ledger": "errors, changes",
-            "ledger_file": "those on disk",
-            "fingerprint": "whose they are",
+            "kept": "outputs",
+            "ledger_file": "both on disk",
+            "identity": "whose they are",
+            "fingerprint": "how that is known",
         },
     ),
     Part(
-        *(850, TOP, 250, "Choosing"),
+        *(850, MIDDLE, 250, "Choosing"),
         {
             "rules": "from numbers",
-            "selection": "weights, folds",
             "strategies": "where to look",
+            "weights": "which is taken",
+            "selection": "in every view",
         },
     ),
     Part(
-        *(20, MIDDLE, 1080, "The face"),
+        *(300, MIDDLE + 8, 520, "The face"),
         {
-            "search": "StabilitySearchCV, as thin as it can be",
-            "results": "the tables of a fitted search",
+            "search": "StabilitySearchCV",
+            "checks": "errors before any fit",
+            "results": "tables, nested scores",
+            "failures": "counted, told once",
             "progress": "the bar and the lines",
-            "summary": "both choices side by side, as a text",
+            "summary": "both choices, as a text",
             "notebook": "the same in a notebook",
             "bound": "Theorem 1 of the paper",
         },
@@ -80,14 +103,17 @@ PARTS = [
             "plotting": "StabilityDisplay",
             "report": "one HTML page",
             "cli": "the command line",
+            "error_words": "errors, or scores",
+            "split_words": "folds, or splits",
+            "words": "numbers and names",
         },
     ),
     Part(
         *(390, BOTTOM, 340, "Built on it, and beside it"),
         {
             "sparse": "sparse ridge regression",
+            "model_catalogue": "models by name",
             "testing": "holds a path to its promise",
-            "words": "numbers as people read them",
         },
     ),
     Part(
@@ -98,6 +124,7 @@ PARTS = [
         },
     ),
 ]
+HEIGHT = max(part.y + part.height for part in PARTS) + 18
 
 STYLE = """
 text { font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24292f }
@@ -106,6 +133,7 @@ text { font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24
 .note { fill: #57606a; font-size: 13px }
 .box { fill: #f6f8fa; stroke: #8c959f; stroke-width: 1.2 }
 .arrow { fill: none; stroke: #24292f; stroke-width: 1.6; marker-end: url(#head) }
+.floor { stroke: #8c959f; stroke-width: 1.2 }
 .back { stroke-dasharray: 5 4; stroke: #bc4c00; marker-end: url(#headback) }
 .backnote { fill: #bc4c00; font-size: 13px }
 """
@@ -113,19 +141,26 @@ text { font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24
 
 def svg() -> str:
     """The picture."""
-    question, fitting, ledger, choosing, face, *users = PARTS
+    question, judging, planning, fitting, ledger, choosing, face, *users = PARTS
     arrows = [
         _arrow(f"M{a.x + a.width} {TOP + 56} H{b.x - 4}")
-        for a, b in ((question, fitting), (fitting, ledger), (ledger, choosing))
+        for a, b in ((question, planning), (planning, fitting), (fitting, ledger))
     ]
-    arrows.append(_arrow(f"M{question.x + 125} {MIDDLE} V{_below(question)}"))
-    arrows.append(_arrow(f"M{choosing.x + 180} {_below(choosing) - 4} V{MIDDLE - 4}"))
-    arrows += [_arrow(f"M{part.x + part.width // 2} {BOTTOM} V{_below(face)}") for part in users]
+    high, low, floor = judging.y + 24, MIDDLE + 56, BOTTOM - 22
+    arrows += [
+        _arrow(f"M{judging.x + judging.width} {high} H{fitting.x - 4}"),
+        f'<text class="note" x="{planning.x}" y="{high - 8}">errors and changes, taken there</text>',
+        _arrow(f"M{ledger.x + 125} {ledger.y + ledger.height} V{choosing.y - 4}"),
+        _arrow(f"M{choosing.x} {low} H{face.x + face.width + 4}"),
+        _arrow(f"M{face.x} {low} H{judging.x + judging.width + 4}"),
+        f'<path class="floor" d="M20 {floor} H{WIDTH - 20}"/>',
+    ]
+    arrows += [_arrow(f"M{part.x + part.width // 2} {BOTTOM} V{floor + 5}") for part in users]
     # The one loop: an adaptive search asks for what the ledger does not have.
-    right, left, low = choosing.x + 60, fitting.x + 125, TOP + 166
+    right, left = WIDTH - 20, planning.x + 120
     arrows.append(
-        _arrow(f"M{right} {_below(choosing) - 4} V{low} H{left} V{_below(fitting)}", " back")
-        + f'<text class="backnote" x="{left + 14}" y="{low - 8}">candidates still missing</text>'
+        _arrow(f"M{right} {low} H{right + 10} V{TOP - 26} H{left} V{TOP - 4}", " back")
+        + f'<text class="backnote" x="{left + 14}" y="{TOP - 33}">candidates still missing</text>'
     )
     body = "\n".join([*arrows, *map(_box, PARTS)])
     return (
@@ -141,11 +176,6 @@ def write(path: Path) -> None:
     """Write the picture, unless it is there already."""
     if not path.exists() or path.read_text("utf-8") != svg():
         path.write_text(svg(), "utf-8")
-
-
-def _below(part: Part) -> int:
-    """Where an arrow from below ends."""
-    return part.y + part.height + 4
 
 
 def _arrow(way: str, kind: str = "") -> str:

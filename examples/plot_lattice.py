@@ -13,15 +13,15 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV
-from steadycv.folds import Lattice
+from steadycv.lattice import Lattice
 
 k = 5
-lattice = Lattice.from_splits(KFold(k).split(range(k)), n_samples=k)  # one sample stands for a fold
-sets = lattice.all_sets()
-used = ~np.array([lattice.left_out(training_set) for training_set in sets])
+lattice = Lattice(KFold(k).split(range(k)), n_samples=k)  # one sample stands for a fold
+colors = np.full((lattice.n_training_sets, k), np.nan)
+for training_set, row in enumerate(colors):
+    row[lattice.rows(training_set)] = lattice.n_rows(training_set) - k + 3  # darker is larger
 
 figure, ax = plt.subplots(figsize=(9, 3.2), layout="constrained")
-colors = np.where(used, np.array([3 - len(s.left_out) for s in sets])[:, np.newaxis], np.nan)
 ax.pcolormesh(colors.T, cmap="Blues", vmin=0, vmax=3.5, edgecolors="white", linewidth=4)
 ax.set_yticks(np.arange(k) + 0.5, [f"fold {t}" for t in range(k)])
 ax.set_xticks([0.5, 3.5, 11], ["all data", "without one fold", "without two folds"])

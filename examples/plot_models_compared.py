@@ -51,8 +51,8 @@ figure, ax = plt.subplots(figsize=(8.5, 3.8), layout="constrained")
 ranking = sorted(searches, key=lambda name: searches[name].nested_error_)
 for place, name in enumerate(ranking):
     search = searches[name]
-    chosen = search.weights_["mean_error"].argmin()
-    outer = [search.weights_[f"split{t}_error"][chosen] for t in range(search.n_splits_)]
+    chosen = search.weights_["weight"] == search.stability_weight_
+    outer = [search.weights_[f"split{view.split}_error"][chosen] for view in search.lattice_.views]
     plain = search.cv_results_["cv_error"][search.kfold_index_]
     ax.plot(outer, [place] * len(outer), "|", color="#8a8a8a", markersize=14)
     ax.plot(search.nested_error_, place, "o", color="#0072b2", markersize=10)

@@ -23,8 +23,8 @@ def promised_and_found(seed):
     """What `best_score_` and the nested error promise for one choice, and its error on new data."""
     X, X_new, y, y_new = train_test_split(*data, train_size=60, random_state=seed)
     folds = KFold(5, shuffle=True, random_state=seed)
-    search = StabilitySearchCV(DecisionTreeRegressor(), grid, stability_weights=0, cv=folds)
-    search.fit(X, y)
+    options = {"scoring": "neg_mean_squared_error", "stability_weights": 0, "cv": folds}
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, **options).fit(X, y)
     return -search.best_score_, search.nested_error_, mean_squared_error(y_new, search.predict(X_new))
 
 

@@ -26,8 +26,9 @@ for split in range(SPLITS):
         tree = DecisionTreeRegressor(random_state=seed)
         fits = (DecisionTreeRegressor(random_state=seed, **s).fit(X[rows], y[rows]) for s in settings)
         separate[seed] = np.array([fit.predict(X[held_out]) for fit in fits])
-        data = PathData(X, y, rows, X[rows], y[rows], {}, "predict", path.prepare(tree, X, y))
-        truncated = path.outputs(tree, settings, data)[:, held_out]
+        prepared = path.prepare(tree, X, y)
+        data = PathData(X, y, rows, X[rows], y[rows], {}, prepared=prepared)
+        truncated = path.outputs(tree, settings, data)["predict"][:, held_out]
         to_separate.append(np.mean(~np.isclose(truncated, separate[seed])))
     between_seeds += [np.mean(~np.isclose(separate[a], separate[b])) for a, b in combinations(SEEDS, 2)]
 for name, shares in (("path against separate fits", to_separate), ("two seeds", between_seeds)):

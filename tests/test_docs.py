@@ -71,14 +71,27 @@ def imported_by(name):
     return {name.split(".")[1] for name in names if name.startswith("steadycv.")}
 
 
-@pytest.mark.parametrize("name", ["folds", "candidates", "losses", "scoring", "metadata", "fitting"])
+WHO_FITS = [
+    *("lattice", "candidates", "metadata", "losses", "scores", "scoring", "measures", "planning"),
+    *("executor", "tasks", "estimators", "outputs", "reducing", "waiting"),
+]
+WHO_CHOOSES = ["ledger", "kept", "rules", "strategies", "selection", "results"]
+
+
+@pytest.mark.parametrize("name", WHO_FITS)
 def test_who_fits_knows_nothing_of_choosing(name):
-    assert not imported_by(name) & {"ledger", "rules", "selection", "strategies", "search"}
+    assert not imported_by(name) & {*WHO_CHOOSES, "ledger_file", "search"}
 
 
-@pytest.mark.parametrize("name", ["ledger", "rules", "selection", "strategies"])
+@pytest.mark.parametrize("name", WHO_CHOOSES)
 def test_who_chooses_knows_nothing_of_estimators(name):
-    assert not imported_by(name) & {"fitting", "paths", "scoring", "metadata", "search"}
+    assert not imported_by(name) & {"tasks", "executor", "estimators", "outputs", "paths", "scoring"}
+
+
+@pytest.mark.parametrize("name", [*WHO_FITS, *WHO_CHOOSES])
+def test_nothing_knows_of_the_face(name):
+    face = next(part.modules for part in ARCHITECTURE["PARTS"] if "search" in part.modules)
+    assert not imported_by(name) & face.keys()
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import literal
 from steadycv import StabilitySearchCV, pinball_loss
-from steadycv.folds import Lattice, TrainingSet
-from steadycv.ledger import Ledger
+from steadycv.lattice import Lattice
+from steadycv.measures import Rows
 
 WEIGHTS = [0.0, 0.3, 3.0]
 SCORE_OF = {
@@ -114,11 +114,14 @@ def agree(search, expected):
     error, instability = np.array(expected.cv_error), np.array(expected.instability)
     seen = ~np.isnan(results["regularized_error"])
     assert seen[list(expected.looked_at)].all()
-    best = 1.0 if search.scoring == "accuracy" else 0.0
-    close(results["mean_test_score"][seen], best - error[seen])
+    close(results["cv_error"][seen], error[seen])
     close(results["regularized_error"][seen], (error + expected.weight * instability)[seen])
     close(search.cv_error_, error[expected.index])
-    close(search.best_score_, best - error[expected.index])
+    if search.scoring is not None:  # else it is the estimator's own
+        best = 1.0 if search.scoring == "accuracy" else 0.0
+        close(results["mean_test_score"][seen], best - error[seen])
+        close(search.best_score_, best - error[expected.index])
+    assert_array_equal(search.best_score_, results["mean_test_score"][expected.index])
     if search.nested or expected.weight > 0:
         # The outer folds may have looked at all training sets of a candidate but the full one.
         seen = ~np.isnan(results["instability"])
@@ -357,13 +360,10 @@ def test_sample_weights_of_classifiers(loss):
 def test_sample_weights_of_very_different_size():
     # The heavy fold must leave no rounding behind in the means over the other folds.
     sample_weight = np.repeat([1e8, 1 / 3], [10, 20])
-    lattice = Lattice.from_splits(KFold(3).split(range(30)), n_samples=30)
-    losses = {s: np.random.default_rng(i).exponential(size=30) for i, s in enumerate(lattice.all_sets())}
-    ledger = Ledger(1, lattice, sample_weight)
-    for training_set in losses:
-        ledger.record(np.array([0]), training_set, losses[training_set][None])
-    change = np.abs(losses[TrainingSet(0, (0, 1))] - losses[TrainingSet(0, (0,))])
-    close(ledger.inner_change[0, 0, 0, 1], change[10:].mean())
+    lattice = Lattice(KFold(3).split(range(30)), n_samples=30)
+    without_the_heavy = lattice.rows(lattice.views[0].reference)
+    changes = np.random.default_rng(0).exponential(size=(1, 30))
+    close(Rows(without_the_heavy, sample_weight, 30).mean(changes), changes[:, 10:].mean())
 
 
 def test_sample_weights_go_to_the_last_step_of_a_pipeline():
@@ -568,11 +568,27 @@ def test_problems_here_have_something_to_choose():
 @pytest.mark.parametrize("scoring", SCORE_OF.values())
 def test_weight_zero_is_grid_search(scoring, nested):
     if scoring in ("accuracy", "neg_log_loss", "neg_brier_score"):
-        estimator, param_grid, (X, y) = GaussianNB(), SMOOTHINGS, classification(n=40)
+        agrees_with_grid_search(
+            GaussianNB(), SMOOTHINGS, *classification(n=40), nested=nested, scoring=scoring
+        )
     else:
-        estimator, param_grid, (X, y) = TREE, DEPTHS, regression(n=40)
-        y = np.abs(y) + 0.1
-    params = {"scoring": scoring, "cv": 4, "return_train_score": True}
+        X, y = regression(n=40)
+        agrees_with_grid_search(TREE, DEPTHS, X, np.abs(y) + 0.1, nested=nested, scoring=scoring)
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_weight_zero_is_grid_search_by_default(nested):
+    agrees_with_grid_search(GaussianNB(), SMOOTHINGS, *classification(n=40), nested=nested)
+    X, y = regression(n=40)
+    plain, search = scores_agree(TREE, DEPTHS, X, y, nested=nested)
+    # A mean of R^2 weighs folds otherwise than the squared error, which drives.
+    errors = search.cv_results_["cv_error"]
+    assert search.best_index_ == search.kfold_index_ == errors.argmin() != plain.best_index_
+    close(search.score(X, y), search.best_estimator_.score(X, y))
+
+
+def scores_agree(estimator, param_grid, X, y, *, nested, **params):
+    params = {"cv": 4, "return_train_score": True, **params}
     plain = GridSearchCV(estimator, param_grid, **params).fit(X, y)
     search = StabilitySearchCV(
         estimator, param_grid, stability_weights=0, nested=nested, use_paths=False, **params
@@ -581,7 +597,13 @@ def test_weight_zero_is_grid_search(scoring, nested):
     for column in plain.cv_results_:
         if "_score" in column and "score_time" not in column and "rank" not in column:
             close(search.cv_results_[column], plain.cv_results_[column])
+    return plain, search
+
+
+def agrees_with_grid_search(estimator, param_grid, X, y, **params):
+    plain, search = scores_agree(estimator, param_grid, X, y, **params)
     close(search.best_score_, plain.best_score_)
+    close(search.score(X, y), plain.score(X, y))
     scores = np.sort(plain.cv_results_["mean_test_score"])
     if scores[-1] - scores[-2] > 1e-12:
         assert search.best_index_ == search.kfold_index_ == plain.best_index_

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from collections import Counter
+from contextlib import nullcontext
 from math import prod
 
 import numpy as np
@@ -10,8 +11,15 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold
 
 from steadycv import StabilitySearchCV
-from steadycv.folds import Lattice
+from steadycv.candidates import Candidates
+from steadycv.lattice import Lattice
 from steadycv.ledger import Ledger
+from steadycv.losses import LOSSES
+from steadycv.measures import MeanLoss
+from steadycv.planning import Planner
+from steadycv.scoring import Judging
+from steadycv.tasks import Problem
+from steadycv.waiting import Judge, Waiting
 
 FITS = []  # (params, training rows) of every fit since the last `counted`
 
@@ -44,6 +52,12 @@ def counted(param_grid, *, seed=0, groups=None, **how):
     return search, Counter(FITS)
 
 
+def cost_is_said():
+    return pytest.warns(
+        UserWarning, match="24 splits need 301 training sets for each candidate, 13 times"
+    )
+
+
 GRID = {"a": [0, 1, 2], "b": [0, 1]}
 AXES = {"a": [0, 1, 2, 3], "b": [0, 1, 2, 3], "c": [0, 1, 2]}
 
@@ -51,7 +65,8 @@ AXES = {"a": [0, 1, 2, 3], "b": [0, 1, 2, 3], "c": [0, 1, 2]}
 @pytest.mark.parametrize("weights", ["auto", 0.0, [0.0, 1.0]])
 @pytest.mark.parametrize("k", [3, 5, 24])
 def test_nested_search_fits_every_training_set_once(k, weights):
-    search, fits = counted(GRID, cv=KFold(k), stability_weights=weights)
+    with cost_is_said() if k == 24 else nullcontext():
+        search, fits = counted(GRID, cv=KFold(k), stability_weights=weights)
     assert search.n_fits_ == (1 + k + k * (k - 1) // 2) * 6
     refit = tuple(search.best_estimator_.get_params().values()), tuple(range(24))
     assert fits == Counter({**dict.fromkeys(fits, 1), refit: 2})
@@ -118,23 +133,36 @@ def test_list_of_grids_fits_nothing_twice():
     assert fits.total() == len(fits) == search.n_fits_
 
 
+def repeated(n_repeats, seed):
+    cv = RepeatedKFold(n_splits=4, n_repeats=n_repeats, random_state=seed)
+    return Lattice(cv.split(range(12)), n_samples=12)
+
+
 @pytest.mark.parametrize("n_repeats", [1, 3])
 @pytest.mark.parametrize("seed", range(3))
-def test_ledger_asks_for_every_training_set_once(seed, n_repeats):
-    cv = RepeatedKFold(n_splits=4, n_repeats=n_repeats, random_state=seed)
-    lattice = Lattice.from_splits(cv.split(range(12)), n_samples=12)
-    ledger = Ledger(1, lattice)
-    only = np.array([0])
-    questions = [lambda: ledger.missing_final(only)]
-    questions += [
-        lambda r=r, t=t: ledger.missing_outer(only, r, t) for r in range(n_repeats) for t in range(4)
-    ]
+def test_planner_asks_for_every_training_set_once(seed, n_repeats):
+    lattice = repeated(n_repeats, seed)
+    X, y = np.arange(24.0).reshape(12, 2), np.zeros(12)
+    measure = MeanLoss.of(LOSSES["squared_error"], y)
+    judging = Judging(measure, None, 0.0, None, measure.loss, None, None)
+    problem = Problem(Bumpy(), X, y, lattice, judging)
+    planner = Planner(problem, Candidates([{}]), use_paths=False)
+    ledger, waiting = Ledger(lattice, 1), Waiting(problem.reducer.judge)
+    only, views = np.array([0]), [lattice.final, *lattice.views]
     asked = []
-    for i in np.random.default_rng(seed).permutation(len(questions)):
-        for training_set, candidates in list(questions[i]()):
+    for i in np.random.default_rng(seed).permutation(len(views)):
+        wanted = planner.missing([(views[i], only)], ledger, waiting, with_change=True)
+        for task in planner.tasks(wanted, n_workers=1, one_by_one=True):
+            [training_set] = task.training_sets
             asked.append(training_set)
-            ledger.record(candidates, training_set, np.ones((1, 12)))
-    assert sorted(asked) == sorted(lattice.all_sets())
+            for evaluation in lattice.evaluations_of[training_set]:
+                ledger.error[0, evaluation] = 1.0
+            comparisons = range(len(lattice.comparisons))
+            for comparison, change in waiting.add(only, training_set, np.ones((1, 12)), comparisons):
+                ledger.change[0, comparison] = change[0]
+    assert sorted(asked) == list(range(lattice.n_training_sets))
+    assert not np.isnan(ledger.error).any()
+    assert not np.isnan(ledger.change).any()
 
 
 # Memory.
@@ -152,8 +180,10 @@ class Shrunk(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.shrink * self.mean_)
 
 
-def test_losses_of_many_candidates_are_not_held():
+def test_losses_of_many_candidates_are_not_held(monkeypatch):
     n = 20_000
+    of_one_candidate = 16 * n * 8
+    monkeypatch.setattr("steadycv.selection.MOST_KEPT_BYTES", of_one_candidate)
     y = 1 + np.random.default_rng(0).normal(size=n)
     grid = {"shrink": np.linspace(0, 2, 60)}
     search = StabilitySearchCV(Shrunk(), grid, stability_weights=[0.0, 1.0])
@@ -163,22 +193,27 @@ def test_losses_of_many_candidates_are_not_held():
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    of_one_candidate = 16 * n * 8
     assert peak < 4 * of_one_candidate
 
 
 @pytest.mark.parametrize("n_repeats", [1, 3])
 @pytest.mark.parametrize("seed", range(3))
-def test_ledger_lets_go_of_losses_in_any_order_of_fits(seed, n_repeats):
+def test_losses_are_let_go_in_any_order_of_fits(seed, n_repeats):
     rng = np.random.default_rng(seed)
-    cv = RepeatedKFold(n_splits=4, n_repeats=n_repeats, random_state=seed)
-    lattice = Lattice.from_splits(cv.split(range(12)), n_samples=12)
-    losses = {training_set: rng.exponential(size=(1, 12)) for training_set in lattice.all_sets()}
-    in_order, shuffled = Ledger(1, lattice), Ledger(1, lattice)
-    for training_set in lattice.all_sets():
-        in_order.record(np.array([0]), training_set, losses[training_set])
-    for i in rng.permutation(len(losses)):
-        shuffled.record(np.array([0]), lattice.all_sets()[i], losses[lattice.all_sets()[i]])
-    assert in_order._held == shuffled._held == {}
-    for (_, expected), (_, found) in zip(in_order.fields(0), shuffled.fields(0), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    lattice = repeated(n_repeats, seed)
+    losses = rng.exponential(size=(lattice.n_training_sets, 1, 12))
+    judge = Judge(MeanLoss.of(LOSSES["squared_error"], np.zeros(12)), lattice, None)
+    all_comparisons = range(len(lattice.comparisons))
+
+    def changes(order):
+        waiting, found = Waiting(judge), np.full(len(lattice.comparisons), np.nan)
+        for training_set in order:
+            compared = waiting.add(np.array([0]), training_set, losses[training_set], all_comparisons)
+            for comparison, change in compared:
+                found[comparison] = change[0]
+        assert not list(waiting.blocks())
+        return found
+
+    in_order, shuffled = changes(range(len(losses))), changes(rng.permutation(len(losses)).tolist())
+    np.testing.assert_array_equal(in_order, shuffled)
+    assert not np.isnan(in_order).any()

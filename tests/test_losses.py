@@ -10,8 +10,11 @@ from sklearn.metrics import get_scorer
 from sklearn.svm import LinearSVC
 
 from steadycv import StabilitySearchCV, pinball_loss
-from steadycv.losses import LOSSES, as_response, default_loss
-from steadycv.scoring import SCORES_OF_LOSSES, LossScorer
+from steadycv.losses import LOSSES, default_loss, tweedie
+from steadycv.measures import MeanLoss
+from steadycv.outputs import aligned
+from steadycv.scores import loss_of
+from steadycv.scoring import LossScorer
 
 RNG = np.random.default_rng(0)
 POSITIVE = RNG.gamma(2.0, size=30)
@@ -23,9 +26,14 @@ PREDICTED = RNG.gamma(2.0, size=30)
     [
         (LOSSES["squared_error"], metrics.mean_squared_error),
         (LOSSES["absolute_error"], metrics.mean_absolute_error),
+        (LOSSES["squared_log_error"], metrics.mean_squared_log_error),
+        (LOSSES["absolute_percentage_error"], metrics.mean_absolute_percentage_error),
         (LOSSES["poisson_deviance"], metrics.mean_poisson_deviance),
         (LOSSES["gamma_deviance"], metrics.mean_gamma_deviance),
         (pinball_loss(0.2), lambda y, p: metrics.mean_pinball_loss(y, p, alpha=0.2)),
+        (tweedie(-1), lambda y, p: metrics.mean_tweedie_deviance(y, p, power=-1)),
+        (tweedie(1.5), lambda y, p: metrics.mean_tweedie_deviance(y, p, power=1.5)),
+        (tweedie(3), lambda y, p: metrics.mean_tweedie_deviance(y, p, power=3)),
     ],
 )
 def test_mean_is_the_metric_of_regression(loss, metric):
@@ -40,8 +48,8 @@ def test_mean_is_the_score_of_classification(scoring, n_classes):
     if scoring != "neg_brier_score":  # scikit-learn's wants 0 and 1
         y = np.array(["a", "b", "c"])[y]
     model = RandomForestClassifier(5, random_state=0).fit(X[:40], y[:40])
-    name, best = SCORES_OF_LOSSES[scoring]
-    score = best + LossScorer(LOSSES[name])(model, X, y)
+    loss, best = loss_of(get_scorer(scoring))
+    score = best + LossScorer(loss)(model, X, y)
     if scoring == "neg_brier_score" and n_classes == 3:
         truth = model.classes_ == y[:, None]
         expected = -np.mean(((model.predict_proba(X) - truth) ** 2).sum(axis=1))
@@ -76,25 +84,32 @@ def test_a_column_is_not_spread_against_a_vector():
 
 
 def test_numbers_as_objects_are_numbers():
-    assert as_response(LOSSES["squared_error"], np.array([1.5, 2], dtype=object)).y.dtype == float
+    assert MeanLoss.of(LOSSES["squared_error"], np.array([1.5, 2], dtype=object)).y.dtype == float
 
 
 def test_a_class_that_training_did_not_see_costs_the_most():
     X, y = make_classification(60, n_informative=5, n_classes=3, random_state=0)
     model = LogisticRegression().fit(X[y < 2], y[y < 2])
-    response = as_response(LOSSES["log_loss"], y)
-    [losses] = response.losses(response.outputs(model, X)[np.newaxis])
+    measure = MeanLoss.of(LOSSES["log_loss"], y)
+    outputs = aligned(model.predict_proba(X), model.classes_, np.unique(y))
+    losses = measure.loss(measure.y, outputs)
     assert losses[y == 2] == pytest.approx(-np.log(np.finfo(float).eps))
     assert losses[y < 2].max() < 30
 
 
 def test_default_losses():
-    y = [0, 1, 1]
-    multilabel = make_multilabel_classification(random_state=0)[1]
-    assert default_loss(LinearRegression(), y) is LOSSES["squared_error"]
-    assert default_loss(LogisticRegression(), y) is LOSSES["log_loss"]
-    assert default_loss(LinearSVC(), y) is LOSSES["zero_one"]
-    assert default_loss(RandomForestClassifier(), multilabel) is LOSSES["zero_one"]
+    assert default_loss(LinearRegression()) is LOSSES["squared_error"]
+    assert default_loss(LogisticRegression()) is LOSSES["zero_one"]
+    assert default_loss(LinearSVC()) is LOSSES["zero_one"]
+
+
+def test_default_loss_of_several_labels():
+    X, y = make_multilabel_classification(40, n_features=5, n_classes=3, random_state=0)
+    forest = RandomForestClassifier(5, random_state=0)
+    search = StabilitySearchCV(forest, {"max_depth": [1, 3]}, cv=3).fit(X, y)
+    assert search.loss_ is LOSSES["zero_one"]
+    assert search.cv_error_ == pytest.approx(1 - search.best_score_)
+    assert search.out_of_fold_predictions_.shape == (40, 3)
 
 
 def test_a_loss_of_ones_own():
@@ -142,3 +157,28 @@ def test_deviance_of_what_cannot_be_is_a_failed_fit():
 def test_quantile_between_zero_and_one(alpha):
     with pytest.raises(ValueError, match=f"between 0 and 1, got {alpha}"):
         pinball_loss(alpha)
+
+
+def test_powers_with_names():
+    names = [tweedie(power).name for power in (0, 1, 2.0)]
+    assert names == ["squared_error", "poisson_deviance", "gamma_deviance"]
+
+
+def test_power_that_is_none():
+    with pytest.raises(ValueError, match=r"0 or less, or 1 or more, got 0\.5"):
+        tweedie(0.5)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "predicted", "message"),
+    [
+        (LOSSES["squared_log_error"], 0.0, -1.0, "predictions and targets above -1"),
+        (LOSSES["squared_log_error"], -1.0, 0.0, "predictions and targets above -1"),
+        (tweedie(-1), -1.0, 0.0, "of the power -1 needs predictions above 0$"),
+        (tweedie(1.5), -1.0, 1.0, "predictions above 0 and targets from 0 on$"),
+        (tweedie(3), 0.0, 1.0, "predictions above 0 and targets above 0$"),
+    ],
+)
+def test_what_a_loss_does_not_take(loss, y, predicted, message):
+    with pytest.raises(ValueError, match=message):
+        loss(np.array([y]), np.array([predicted]))

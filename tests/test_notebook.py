@@ -21,6 +21,14 @@ def test_diagram_of_scikit_learn_and_the_result_under_it():
         assert f"expect an error of about {search.nested_error_:.0f}" in result
 
 
+def test_scores_are_shown_as_scores():
+    search = StabilitySearchCV(Ridge(), {"alpha": [0.01, 0.1, 1.0]}, scoring="r2").fit(*DATA)
+    result = search._repr_html_().split("steadycv-results")[-1]
+    assert "nested r2 (to expect)" in result
+    assert f"expect an r2 of about {-search.nested_error_:.4g}".rstrip("0") in result
+    assert "CV error" not in result
+
+
 def test_a_search_that_is_not_fitted_has_the_diagram_alone():
     html = StabilitySearchCV(Ridge(), {"alpha": [1]})._repr_html_()
     assert "sk-top-container" in html

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV
-from steadycv.folds import Lattice
+from steadycv.lattice import Lattice
 
 N = 30
 RNG = np.random.default_rng(0)
@@ -133,8 +133,8 @@ def test_sample_weight_goes_to_fits_and_losses(routing):
     with metadata_routing(routing):
         ridge = Ridge().set_fit_request(sample_weight=True) if routing else Ridge()
         fitted = search(ridge, {"alpha": [1.0]}).fit(X, Y, sample_weight=WEIGHT)
-    scores = [fitted.cv_results_[f"split{t}_test_score"][0] for t in range(3)]
-    np.testing.assert_allclose(np.negative(scores), weighted_fold_errors(KFold(3)))
+    errors = fitted.ledger_.error[0, fitted.lattice_.evaluation_of_split]
+    np.testing.assert_allclose(errors, weighted_fold_errors(KFold(3)))
     refitted = Ridge(alpha=1.0).fit(X, Y, WEIGHT)
     np.testing.assert_array_equal(fitted.predict(X), refitted.predict(X))
 
@@ -156,10 +156,10 @@ def test_groups_and_sample_weight(routing):
 
 
 def test_no_group_is_split_inside_an_outer_fold_either():
-    lattice = Lattice.from_splits(GroupKFold(3).split(X, Y, GROUPS), N)
-    for training_set in lattice.all_sets():
-        left_out = lattice.left_out(training_set)
-        assert not set(GROUPS[left_out]) & set(GROUPS[~left_out])
+    lattice = Lattice(GroupKFold(3).split(X, Y, GROUPS), N)
+    for training_set in range(lattice.n_training_sets):
+        rows = lattice.rows(training_set)
+        assert not set(GROUPS[rows]) & set(GROUPS[np.setdiff1d(range(N), rows)])
 
 
 def test_groups_are_needed():
@@ -225,8 +225,10 @@ def test_score_without_weights_is_reported_with_a_warning():
     def unweighted(estimator, X, y):
         return 1.0
 
+    fitted = search(scoring={"a": unweighted, "b": unweighted}, loss="squared_error")
     with pytest.warns(UserWarning, match="unweighted.* does not support sample_weight"):
-        fitted = search(scoring=unweighted, loss="squared_error").fit(X, Y, sample_weight=WEIGHT)
+        fitted.fit(X, Y, sample_weight=WEIGHT)
+    assert fitted.cv_results_["mean_test_a"].tolist() == [1.0] * 4
     assert fitted.cv_error_ == search().fit(X, Y, sample_weight=WEIGHT).cv_error_
 
 

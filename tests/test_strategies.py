@@ -18,9 +18,9 @@ def play(strategy, grid, error):
     while True:
         asked.append(list(batch))
         try:
-            batch = questions.send(np.array([error(grid.candidates[i]) for i in batch]))
+            batch = questions.send(np.array([error(grid[i]) for i in batch]))
         except StopIteration as stop:
-            return grid.candidates[stop.value], asked
+            return grid[stop.value], asked
 
 
 def test_exhaustive_takes_the_first_of_ties():
@@ -33,8 +33,8 @@ def test_descent_starts_in_the_middle_of_the_first_axis():
     grid = Grid({"depth": range(1, 11), "leaf": range(2, 11)})
     choice, asked = play(coordinate_descent, grid, lambda c: abs(c["depth"] - 7) + abs(c["leaf"] - 3))
     assert choice == {"depth": 7, "leaf": 3}
-    assert {grid.candidates[i]["depth"] for i in asked[0]} == {5}
-    assert {grid.candidates[i]["leaf"] for i in asked[1]} == {3}
+    assert {grid[i]["depth"] for i in asked[0]} == {5}
+    assert {grid[i]["leaf"] for i in asked[1]} == {3}
     assert len(asked) == 4  # the second iteration finds that nothing moves
 
 
@@ -85,5 +85,5 @@ def test_positions_are_scikit_learns_order(axes):
     grid = Grid({name: list(values) for name, values in axes.items()})
     [box] = grid.boxes
     for position in np.ndindex(box.shape):
-        candidate = grid.candidates[box.candidate(position)]
+        candidate = grid[box.candidate(position)]
         assert candidate == {name: axes[name][i] for name, i in zip(box.names, position, strict=True)}

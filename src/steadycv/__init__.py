@@ -1,15 +1,30 @@
 """steadycv: choose hyperparameters so that what you were promised is what you get."""
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from steadycv.bound import generalization_bound
-from steadycv.losses import pinball_loss
-from steadycv.plotting import StabilityDisplay
-from steadycv.report import write_report
-from steadycv.search import StabilitySearchCV
-from steadycv.sparse import SparseRidge, SparseRidgeCV, sparse_ridge_path
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("steadycv")
+if TYPE_CHECKING:
+    from steadycv import (  # noqa: F401
+        datasets,
+        experiments,
+        losses,
+        paths,
+        plotting,
+        report,
+        sparse,
+        strategies,
+        testing,
+    )
+    from steadycv.bound import generalization_bound
+    from steadycv.losses import pinball_loss
+    from steadycv.plotting import StabilityDisplay
+    from steadycv.report import write_report
+    from steadycv.search import StabilitySearchCV
+    from steadycv.sparse import SparseRidge, SparseRidgeCV, sparse_ridge_path
+
+    __version__: str
 
 __all__ = [
     "SparseRidge",
@@ -21,3 +36,44 @@ __all__ = [
     "sparse_ridge_path",
     "write_report",
 ]
+
+_HOMES = {
+    "SparseRidge": "sparse",
+    "SparseRidgeCV": "sparse",
+    "StabilityDisplay": "plotting",
+    "StabilitySearchCV": "search",
+    "generalization_bound": "bound",
+    "pinball_loss": "losses",
+    "sparse_ridge_path": "sparse",
+    "write_report": "report",
+}
+_MODULES = {
+    "datasets",
+    "experiments",
+    "losses",
+    "paths",
+    "plotting",
+    "report",
+    "sparse",
+    "strategies",
+    "testing",
+}
+
+if not TYPE_CHECKING:  # a type checker would take any name
+
+    def __getattr__(name: str) -> Any:
+        """What is asked for, imported when it first is: who searches waits for no picture."""
+        if name in _HOMES:
+            value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        elif name in _MODULES:
+            value = import_module(f"{__name__}.{name}")
+        elif name == "__version__":
+            value = import_module("importlib.metadata").version(__name__)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES, "__version__"})

@@ -1,4 +1,4 @@
-"""Candidates: the settings of a grid, and the grid's axes."""
+"""Candidates: an append-only list of settings, and the axes of the grid that they come from."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Box", "Grid"]
+__all__ = ["Box", "Candidates", "Grid"]
 
 
 class Box:
@@ -51,7 +51,38 @@ class Box:
         return math.prod(self.shape)
 
 
-class Grid:
+class Candidates:
+    """Settings by number. More can be added at any time; a number never changes its meaning.
+
+    Examples
+    --------
+    >>> candidates = Candidates([{"alpha": 1}])
+    >>> candidates.add([{"alpha": 2}, {"alpha": 3}])
+    array([1, 2])
+    >>> candidates[2], len(candidates)
+    ({'alpha': 3}, 3)
+    """
+
+    def __init__(self, settings: Sequence[dict[str, Any]] = ()) -> None:
+        self._settings = list(settings)
+
+    def add(self, settings: Sequence[dict[str, Any]]) -> NDArray[np.intp]:
+        """Append settings; returns their numbers."""
+        first = len(self._settings)
+        self._settings.extend(settings)
+        return np.arange(first, len(self._settings))
+
+    def __getitem__(self, candidate: int) -> dict[str, Any]:
+        return self._settings[candidate]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._settings)
+
+    def __len__(self) -> int:
+        return len(self._settings)
+
+
+class Grid(Candidates):
     """All candidates of a parameter grid, in scikit-learn's order.
 
     Parameters
@@ -61,8 +92,6 @@ class Grid:
 
     Attributes
     ----------
-    candidates : list of dict
-        The settings.
     boxes : list of Box
         The axes, one box for each dict.
 
@@ -71,19 +100,16 @@ class Grid:
     >>> grid = Grid({"b": [1, 2], "a": [0.5, 0.7, 0.9]})
     >>> grid.boxes[0].names, grid.boxes[0].shape
     (('b', 'a'), (2, 3))
-    >>> grid.candidates[grid.boxes[0].candidate((1, 2))]
+    >>> grid[grid.boxes[0].candidate((1, 2))]
     {'a': 0.9, 'b': 2}
     """
 
     def __init__(self, param_grid: Any) -> None:
-        self.candidates: list[dict[str, Any]] = list(ParameterGrid(param_grid))
+        super().__init__(ParameterGrid(param_grid))
         self.boxes: list[Box] = []
         first = 0
         for axes in [param_grid] if isinstance(param_grid, dict) else param_grid:
             self.boxes.append(Box(axes, first))
             first += len(self.boxes[-1])
-        if not self.candidates:
+        if not len(self):
             raise ValueError(f"param_grid has no candidates: {param_grid!r}")
-
-    def __len__(self) -> int:
-        return len(self.candidates)

@@ -62,15 +62,7 @@ def _describe(thing: Any, inside: tuple[int, ...]) -> str:
 def _describe_object(thing: Any, inside: tuple[int, ...]) -> str:
     parts: Any
     if isinstance(thing, FunctionType):
-        called = {
-            name: thing.__globals__[name]
-            for name in thing.__code__.co_names
-            if isinstance(thing.__globals__.get(name), FunctionType)
-            and thing.__globals__[name].__module__ == thing.__module__
-        }
-        closure = [cell.cell_contents for cell in thing.__closure__ or ()]
-        defaults = (thing.__defaults__, thing.__kwdefaults__)
-        parts = (thing.__module__, thing.__qualname__, thing.__code__, defaults, closure, called)
+        parts = [_of_function(each) for each in _reached(thing)]
     elif isinstance(thing, functools.partial):
         parts = (thing.func, thing.args, thing.keywords)
     elif hasattr(thing, "get_params"):
@@ -87,3 +79,34 @@ def _describe_object(thing: Any, inside: tuple[int, ...]) -> str:
     else:
         return str(joblib.hash(thing, hash_name="sha1"))
     return _describe(parts, inside)
+
+
+def _reached(function: FunctionType) -> list[FunctionType]:
+    """A function and all functions that it may call: those of its module, and those closed over."""
+    found: dict[int, FunctionType] = {}
+    waiting = [function]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in found:
+            continue
+        found[id(each)] = each
+        of_module = [each.__globals__.get(name) for name in each.__code__.co_names]
+        closed_over = [cell.cell_contents for cell in each.__closure__ or ()]
+        waiting += [
+            f for f in of_module if isinstance(f, FunctionType) and f.__module__ == each.__module__
+        ]
+        waiting += [f for f in closed_over if isinstance(f, FunctionType)]
+    return list(found.values())
+
+
+def _of_function(function: FunctionType) -> tuple[Any, ...]:
+    """What makes a function, apart from other functions."""
+    closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    return (
+        function.__module__,
+        function.__qualname__,
+        function.__code__,
+        function.__defaults__,
+        function.__kwdefaults__,
+        [value for value in closure if not isinstance(value, FunctionType)],
+    )

@@ -6,30 +6,38 @@ The file holds numbers and short texts only; nothing in it is ever unpickled or 
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 import sqlite3
+import threading
 import time
 import warnings
-from contextlib import AbstractContextManager, contextmanager
-from importlib.metadata import version
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadycv.fingerprint import fingerprint
+from steadycv.waiting import Block
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
-    from steadycv.fitting import Fit, Job, Problem
-    from steadycv.ledger import Ledger
+    from numpy.typing import NDArray
 
-__all__ = ["LedgerFile", "identity"]
+    from steadycv.planning import Line
+    from steadycv.reducing import Cells
+    from steadycv.selection import State
+    from steadycv.tasks import Task
+
+__all__ = ["LedgerFile"]
 
 APPLICATION_ID = 0x57EAD1  # tells our files from other SQLite files
-FORMAT_VERSION = 1
-SECONDS_BETWEEN_WRITES = 0.2
+FORMAT_VERSION = 2
+WRITING_SHARE = 0.1  # of the time, at most, goes into writing after fits that are quicker than it
+MOST_WAITING_BYTES = (
+    2**26
+)  # of losses that wait to be compared; more are fitted again after an interruption
 
 _SCHEMA = f"""
 PRAGMA application_id = {APPLICATION_ID};
@@ -43,7 +51,24 @@ CREATE TABLE numbers (
     checksum TEXT NOT NULL,
     PRIMARY KEY (candidate, field)
 );
+CREATE TABLE outputs (
+    candidate TEXT NOT NULL,
+    split INTEGER NOT NULL,
+    dtype TEXT NOT NULL,
+    shape TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    checksum TEXT NOT NULL,
+    PRIMARY KEY (candidate, split)
+);
+CREATE TABLE waiting (
+    line TEXT NOT NULL,
+    training_set INTEGER NOT NULL,
+    float64 BLOB NOT NULL,
+    checksum TEXT NOT NULL,
+    PRIMARY KEY (line, training_set)
+);
 """
+_TABLES = {"identity", "candidates", "numbers", "outputs", "waiting"}
 
 
 class LedgerFile(AbstractContextManager["LedgerFile"]):
@@ -72,10 +97,13 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         self._path = str(Path(path).absolute())  # ":memory:" would not be a file
         self._keys = keys
         self._settings = settings
-        self._ledger: Ledger | None = None
+        self._state: State | None = None
+        self._lines: Sequence[Line] = ()
+        self._line_keys: list[str] = []
         self._pending: set[int] = set()
-        self._begun: set[int] = set()
-        self._last_write = time.monotonic()
+        self._written: set[tuple[int, int]] = set()
+        self._held: dict[tuple[int, int], int] = {}
+        self._next_write = self._seconds_to_write = 0.0
         with self._explained():
             self._check_is_sqlite()
             # Transactions are ours, and short: another search may use the file as well.
@@ -130,7 +158,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         if damage != "ok":
             raise sqlite3.DatabaseError(damage)
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-        if not {"identity", "candidates", "numbers"} <= tables:
+        if not tables >= _TABLES:
             raise sqlite3.DatabaseError("a table is missing")
         stored = dict(connection.execute("SELECT part, fingerprint FROM identity"))
         if stored != identity:
@@ -138,53 +166,97 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
             raise ValueError(
                 f"The ledger {self._path!r} belongs to another search: its {', '.join(other)} "
                 f"{'are' if len(other) > 1 else 'is'} different. Pass another path as ledger=, or "
-                "delete the file to start anew."
+                "delete the file to start anew. Where a search is fitted on one part of the data after "
+                "another, as in cross_val_score or inside another search, leave ledger= out."
             )
 
-    def load(self, ledger: Ledger) -> None:
-        """Fill the ledger with what the file knows of its candidates.
+    def load(self, state: State, lines: Sequence[Line]) -> None:
+        """Fill the state with what the file knows of its candidates, and go on writing it down.
 
         What failed is not taken over: it is tried again.
         """
-        self._ledger = ledger
+        self._state = state
+        self._lines = lines
+        self._line_keys = [_digest(*(self._keys[c] for c in line.candidates.tolist())) for line in lines]
         places: dict[str, list[int]] = {}
         for candidate, key in enumerate(self._keys):
             places.setdefault(key, []).append(candidate)
         with self._explained():
-            query = "SELECT candidate, field, float64, checksum FROM numbers"
-            for key, field, blob, checksum in self._connection.execute(query):
-                if not isinstance(blob, bytes) or checksum != _checksum(key, field, blob):
-                    raise sqlite3.DatabaseError(f"the numbers of {field!r} are not what was written")
-                for candidate in places.get(key, ()):
-                    ledger.restore(candidate, field, np.frombuffer(blob, dtype="<f8"))
+            self._load_numbers(places)
+            self._load_outputs(places)
+            state.ledger.forget_failures()
+            self._load_waiting()
             # A file that cannot be written is to be an error now, and not after the first fits.
             self._connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
-        ledger.forget_failures()
 
-    def start(self, jobs: Sequence[Job]) -> None:
-        """A batch of fits begins."""
+    def _load_numbers(self, places: dict[str, list[int]]) -> None:
+        assert self._state is not None
+        query = "SELECT candidate, field, float64, checksum FROM numbers"
+        for key, field, blob, checksum in self._connection.execute(query):
+            if not isinstance(blob, bytes) or checksum != _digest(key, field, blob):
+                raise sqlite3.DatabaseError(f"the numbers of {field!r} are not what was written")
+            for candidate in places.get(key, ()):
+                self._state.ledger.restore(candidate, field, np.frombuffer(blob, dtype="<f8"))
 
-    def fitted(self, job: Job, fit: Fit) -> None:  # noqa: ARG002
-        """Keep in mind what is begun; it is written if the search is interrupted."""
-        self._begun.update(job.candidates.tolist())
+    def _load_outputs(self, places: dict[str, list[int]]) -> None:
+        assert self._state is not None
+        query = "SELECT candidate, split, dtype, shape, bytes, checksum FROM outputs"
+        for key, split, dtype, shape, blob, checksum in self._connection.execute(query):
+            if not isinstance(blob, bytes) or checksum != _digest(key, str(split), dtype, shape, blob):
+                raise sqlite3.DatabaseError("the outputs are not what was written")
+            for candidate in places.get(key, ()):
+                sizes = [int(size) for size in shape.split()]
+                outputs = np.frombuffer(blob, dtype=np.dtype(dtype)).reshape(sizes)
+                self._state.kept.keep([candidate], split, [outputs])
+                self._written.add((candidate, split))
 
-    def complete(self, candidate: int) -> None:
-        """Keep what is known of a candidate, soon."""
-        self._begun.discard(candidate)
-        self._pending.add(candidate)
-        if time.monotonic() - self._last_write > SECONDS_BETWEEN_WRITES:
+    def _load_waiting(self) -> None:
+        """Losses that wait for others are of use where these are still to come."""
+        assert self._state is not None
+        ledger = self._state.ledger
+        lattice = ledger.lattice
+        numbers = {key: number for number, key in enumerate(self._line_keys)}
+        query = "SELECT line, training_set, float64, checksum FROM waiting"
+        for key, training_set, blob, checksum in self._connection.execute(query):
+            if not isinstance(blob, bytes) or checksum != _digest(key, str(training_set), blob):
+                raise sqlite3.DatabaseError("the losses are not what was written")
+            number = numbers.get(key)
+            if number is None or training_set >= lattice.n_training_sets:
+                continue
+            candidates = self._lines[number].candidates
+            waits_for = {
+                comparison
+                for comparison, _ in lattice.comparisons_of[training_set]
+                if np.isnan(ledger.change[candidates, comparison]).any()
+            }
+            if waits_for:
+                losses = np.frombuffer(blob, dtype="<f8").reshape(len(candidates), -1)
+                self._state.waiting.restore(training_set, Block(candidates, losses, waits_for))
+                self._held[number, training_set] = len(blob)
+
+    def start(self, tasks: Sequence[Task]) -> None:
+        """Tasks begin."""
+
+    def fitted(self, task: Task, cells: Cells) -> None:
+        """Write down what is there at once; of fits that are quicker than that, a few at a time."""
+        self._pending.update(task.candidates.tolist())
+        seconds = cells.fit_time * len(task.candidates)
+        if seconds >= self._seconds_to_write or time.monotonic() >= self._next_write:
             self._write()
 
     def _write(self) -> None:
-        if self._ledger is None:
+        if self._state is None:
             return
+        start = time.monotonic()
         try:
             with self._transaction():
                 for candidate in sorted(self._pending):
-                    self._write_candidate(self._ledger, candidate)
+                    self._write_candidate(candidate)
+                self._write_outputs()
+                self._write_waiting()
         except sqlite3.Error as error:
             # What was fitted is worth more than the file.
-            self._ledger = None
+            self._state = None
             warnings.warn(
                 f"The ledger {self._path!r} could not be written any more ({error}). The search "
                 "goes on in memory; what the file already has is intact.",
@@ -192,9 +264,12 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 stacklevel=2,
             )
         self._pending.clear()
-        self._last_write = time.monotonic()
+        end = time.monotonic()
+        self._seconds_to_write = end - start
+        self._next_write = end + self._seconds_to_write / WRITING_SHARE
 
-    def _write_candidate(self, ledger: Ledger, candidate: int) -> None:
+    def _write_candidate(self, candidate: int) -> None:
+        assert self._state is not None
         key = self._keys[candidate]
         self._connection.execute(
             "INSERT OR IGNORE INTO candidates VALUES (?, ?)", (key, self._settings[candidate])
@@ -202,22 +277,76 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         stored = dict(
             self._connection.execute("SELECT field, float64 FROM numbers WHERE candidate = ?", [key])
         )
-        for field, values in ledger.fields(candidate):
-            numbers = np.ascontiguousarray(values, dtype="<f8").ravel()
+        for field, values in self._state.ledger.fields(candidate):
+            numbers = np.ascontiguousarray(values, dtype="<f8")
             if field in stored:  # another search may know what this one does not
-                numbers = np.where(np.isnan(numbers), np.frombuffer(stored[field], "<f8"), numbers)
+                numbers = _joined(numbers, np.frombuffer(stored[field], "<f8"))
             blob = numbers.tobytes()
             self._connection.execute(
                 "INSERT OR REPLACE INTO numbers VALUES (?, ?, ?, ?)",
-                (key, field, blob, _checksum(key, field, blob)),
+                (key, field, blob, _digest(key, field, blob)),
             )
 
+    def _write_outputs(self) -> None:
+        """Write outputs that are new, and take away those that nobody will ask for."""
+        assert self._state is not None
+        kept = self._state.kept
+        for candidate, split in self._written - set(kept):
+            self._connection.execute(
+                "DELETE FROM outputs WHERE candidate = ? AND split = ?", (self._keys[candidate], split)
+            )
+        for candidate, split in set(kept) - self._written:
+            outputs = np.ascontiguousarray(kept[candidate, split])
+            if outputs.dtype.hasobject:
+                continue  # labels that are Python's objects are fitted again
+            key, blob = self._keys[candidate], outputs.tobytes()
+            described = (outputs.dtype.str, " ".join(map(str, outputs.shape)))
+            self._connection.execute(
+                "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?, ?)",
+                (key, split, *described, blob, _digest(key, str(split), *described, blob)),
+            )
+        self._written = set(kept)
+
+    def _write_waiting(self) -> None:
+        """The same for losses that are still to be compared."""
+        assert self._state is not None
+        line_of = self._line_of
+        waiting = {
+            (line_of[block.candidates.tobytes()], training_set): block.losses
+            for training_set, block in self._state.waiting.blocks()
+        }
+        for number, training_set in self._held.keys() - waiting.keys():
+            self._connection.execute(
+                "DELETE FROM waiting WHERE line = ? AND training_set = ?",
+                (self._line_keys[number], training_set),
+            )
+            del self._held[number, training_set]
+        for place in waiting.keys() - self._held.keys():
+            blob = np.ascontiguousarray(waiting[place], dtype="<f8").tobytes()
+            if sum(self._held.values()) + len(blob) > MOST_WAITING_BYTES:
+                break
+            key = self._line_keys[place[0]]
+            self._connection.execute(
+                "INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?)",
+                (key, place[1], blob, _digest(key, str(place[1]), blob)),
+            )
+            self._held[place] = len(blob)
+
+    @property
+    def _line_of(self) -> dict[bytes, int]:
+        return {line.candidates.tobytes(): number for number, line in enumerate(self._lines)}
+
+    def __enter__(self) -> LedgerFile:
+        self._at_exit = ExitStack()
+        self._at_exit.enter_context(_terminated_like_interrupted())
+        return self
+
     def __exit__(self, *_: object) -> None:
-        self._pending |= self._begun
         try:
             self._write()
         finally:
             self._connection.close()
+            self._at_exit.close()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -236,25 +365,46 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
             ) from error
 
 
-def identity(problem: Problem, *, use_paths: bool) -> dict[str, str]:
-    """What the numbers in a ledger depend on, apart from the candidate."""
-    packages = ("steadycv", "scikit-learn", "numpy", "scipy", "joblib")
-    return {
-        "data": fingerprint(problem.X, problem.y, problem.fit_params),
-        "folds": fingerprint(problem.lattice.fold),
-        "estimator": fingerprint(problem.estimator),
-        "scoring": fingerprint(
-            problem.driver.loss,
-            problem.driver.name,
-            problem.loss_weight,
-            problem.scorer,
-            problem.score_params,
-            problem.return_train_score,
-        ),
-        "use of paths": str(use_paths),  # trees may break ties in another way
-        "set of versions": " ".join(f"{name} {version(name)}" for name in packages),
-    }
+def _terminate(number: int, _: Any) -> None:
+    raise SystemExit(128 + number)
 
 
-def _checksum(key: str, field: str, blob: bytes) -> str:
-    return hashlib.sha256(f"{key} {field} ".encode() + blob).hexdigest()
+def _leave_workers_alone() -> None:
+    """A worker that is forked is to end at once, as it would without us."""
+    if signal.getsignal(signal.SIGTERM) is _terminate:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+if hasattr(os, "register_at_fork"):  # where processes can be forked
+    os.register_at_fork(after_in_child=_leave_workers_alone)
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let SIGTERM end a search as Ctrl-C does, so that what is known is written down."""
+    is_ours = threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
+    if not is_ours:
+        yield
+        return
+
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _joined(new: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is known of either: the columns of a lattice without inner views come first in one with."""
+    size = max(len(new), len(old))
+    new, old = (np.append(numbers, np.full(size - len(numbers), np.nan)) for numbers in (new, old))
+    return np.where(np.isnan(new), old, new)
+
+
+def _digest(*parts: str | bytes) -> str:
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update((part.encode() if isinstance(part, str) else part) + b" ")
+    return hashed.hexdigest()

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import xlogy
-from sklearn.base import is_classifier, is_regressor
-from sklearn.utils.multiclass import type_of_target
+from sklearn.base import is_classifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["LOSSES", "Loss", "Response", "as_response", "default_loss", "get_loss", "pinball_loss"]
+__all__ = ["LOSSES", "Loss", "default_loss", "get_loss", "pinball_loss", "tweedie"]
 
 
 @runtime_checkable
@@ -60,6 +59,31 @@ def pinball_loss(alpha: float) -> Loss:
     return _Pinball(float(alpha))
 
 
+def tweedie(power: float) -> Loss:
+    """Deviance of a Tweedie distribution; 0, 1 and 2 are squared error, Poisson and gamma deviance.
+
+    Parameters
+    ----------
+    power : float
+        How the variance grows with the mean: 0 or less, or 1 or more.
+
+    Returns
+    -------
+    loss : Loss
+        To be passed as ``StabilitySearchCV(..., loss=tweedie(1.5))``.
+
+    Examples
+    --------
+    >>> from steadycv.losses import tweedie
+    >>> tweedie(1.5)([0.0, 4.0], [1.0, 4.0])
+    array([4., 0.])
+    """
+    if 0 < power < 1:
+        raise ValueError(f"power must be 0 or less, or 1 or more, got {power!r}.")
+    named: dict[float, str] = {0: "squared_error", 1: "poisson_deviance", 2: "gamma_deviance"}
+    return LOSSES[named[power]] if power in named else _Tweedie(float(power))
+
+
 def get_loss(loss: str | Loss) -> Loss:
     """The loss called by a name, or the loss itself."""
     if isinstance(loss, str):
@@ -74,101 +98,9 @@ def get_loss(loss: str | Loss) -> Loss:
     return loss
 
 
-def default_loss(estimator: Any, y: Any) -> Loss:
-    """Squared error for regressors; log loss for classifiers with probabilities, or zero-one."""
-    if is_classifier(estimator):
-        one_label = y is None or type_of_target(y) in ("binary", "multiclass")
-        return LOSSES["log_loss" if one_label and hasattr(estimator, "predict_proba") else "zero_one"]
-    if is_regressor(estimator):
-        return LOSSES["squared_error"]
-    raise ValueError(
-        f"{type(estimator).__name__} is neither a classifier nor a regressor, so it has no "
-        f"default loss: pass loss= (one of {', '.join(map(repr, LOSSES))}, or a function)."
-    )
-
-
-@dataclass(frozen=True)
-class Response:
-    """How a loss sees the data and a fitted model.
-
-    Attributes
-    ----------
-    loss : Loss
-        The loss.
-    method : str
-        The estimator's method whose output the loss takes.
-    y : ndarray
-        The targets as the loss takes them.
-    classes : ndarray or None
-        For probabilities: the class of each column.
-    """
-
-    loss: Loss
-    method: str
-    y: NDArray[Any]
-    classes: NDArray[Any] | None = None
-
-    def outputs(self, estimator: Any, X: Any) -> NDArray[Any]:
-        """What the fitted estimator says of the rows of X, as the loss takes it."""
-        outputs = np.asarray(getattr(estimator, self.method)(X))
-        if self.classes is None:
-            return _one_column(outputs)
-        return self.align(outputs, estimator.classes_)
-
-    def align(self, outputs: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
-        """Probabilities of the `known` classes, the last axis, as probabilities of all classes."""
-        if self.classes is None or len(known) == len(self.classes):
-            return outputs
-        # A class that the training set does not have was given no probability.
-        aligned = np.zeros((*outputs.shape[:-1], len(self.classes)), dtype=outputs.dtype)
-        aligned[..., np.searchsorted(self.classes, known)] = outputs
-        return aligned
-
-    def losses(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
-        """The loss of several models at every sample, from their outputs, one model a row.
-
-        Raises where a loss is no finite non-negative number.
-        """
-        n_models, n_samples = outputs.shape[:2]
-        y = self.y if n_models == 1 else np.tile(self.y, (n_models, *[1] * (self.y.ndim - 1)))
-        losses = np.asarray(self.loss(y, outputs.reshape(-1, *outputs.shape[2:])), dtype=np.float64)
-        if losses.shape != (n_models * n_samples,):
-            raise ValueError(
-                f"the loss must return one number for each of the {len(y)} samples, got an "
-                f"array of shape {losses.shape}"
-            )
-        losses = losses.reshape(n_models, n_samples)
-        if not np.isfinite(losses.sum()) and not np.isfinite(losses).all():
-            raise ValueError(f"{int((~np.isfinite(losses)).sum())} losses are not finite")
-        if losses.min() < 0:
-            raise ValueError(f"a loss must not be negative, got {losses.min():g}")
-        return losses
-
-
-def as_response(loss: Loss, y: Any, classes: NDArray[Any] | None = None) -> Response:
-    """Prepare the targets for a loss; `classes` are those of y unless given."""
-    method = getattr(loss, "response_method", "predict")
-    targets = _one_column(np.asarray(y))
-    if targets.dtype == object:
-        targets = np.array(targets.tolist())  # numbers may come as objects
-    if method != "predict_proba":
-        return Response(loss, method, targets)
-    if targets.ndim != 1:
-        raise ValueError(
-            f"a loss of probabilities needs a y with one column, got shape {targets.shape}; "
-            "use loss='zero_one'."
-        )
-    if classes is None:
-        classes = np.unique(targets)
-    elif not np.isin(targets, classes).all():
-        unknown = np.unique(targets[~np.isin(targets, classes)])
-        raise ValueError(f"y has classes that the estimator does not know: {unknown.tolist()}")
-    return Response(loss, method, np.searchsorted(classes, targets), classes)
-
-
-def _one_column(array: NDArray[Any]) -> NDArray[Any]:
-    """A column as a vector, so that it is not spread against one."""
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+def default_loss(estimator: Any) -> Loss:
+    """What GridSearchCV judges by: the share of wrong labels of classifiers; squared error of others."""
+    return LOSSES["zero_one" if is_classifier(estimator) else "squared_error"]
 
 
 @dataclass(frozen=True)
@@ -192,6 +124,22 @@ class _Pinball:
         return _mean_over_outputs(np.maximum(-self.alpha * over, (1 - self.alpha) * over))
 
 
+@dataclass(frozen=True)
+class _Tweedie:
+    power: float
+
+    def __call__(self, y_true: Any, y_pred: Any, /) -> NDArray[np.float64]:
+        p = self.power
+        y, mean = np.asarray(y_true, dtype=np.float64), np.asarray(y_pred, dtype=np.float64)
+        if (mean <= 0).any() or (p > 0 and (y < 0).any()) or (p > 2 and (y == 0).any()):
+            least = " and targets above 0" if p > 2 else " and targets from 0 on" if p > 0 else ""
+            raise ValueError(f"the Tweedie deviance of the power {p:g} needs predictions above 0{least}")
+        positive = y if p > 0 else np.maximum(y, 0.0)
+        deviance = positive ** (2 - p) / ((1 - p) * (2 - p)) - y * mean ** (1 - p) / (1 - p)
+        deviance += mean ** (2 - p) / (2 - p)
+        return _mean_over_outputs(np.maximum(2 * deviance, 0.0))
+
+
 def _mean_over_outputs(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     return losses if losses.ndim == 1 else losses.mean(axis=1)
 
@@ -203,6 +151,18 @@ def _squared_error(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[np.flo
 
 def _absolute_error(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[np.float64]:
     return _mean_over_outputs(np.abs(np.subtract(y_pred, y_true, dtype=np.float64)))
+
+
+def _squared_log_error(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[np.float64]:
+    if (y_pred <= -1).any() or (y_true <= -1).any():
+        raise ValueError("the squared logarithmic error needs predictions and targets above -1")
+    return _squared_error(np.log1p(y_true, dtype=np.float64), np.log1p(y_pred, dtype=np.float64))
+
+
+def _absolute_percentage_error(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[np.float64]:
+    # As in scikit-learn: of a target of zero, any error is a huge share, not an infinite one.
+    size = np.maximum(np.abs(np.asarray(y_true, dtype=np.float64)), np.finfo(np.float64).eps)
+    return _mean_over_outputs(np.abs(np.subtract(y_pred, y_true, dtype=np.float64)) / size)
 
 
 def _poisson_deviance(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[np.float64]:
@@ -245,6 +205,8 @@ LOSSES: dict[str, Loss] = {
     for loss in (
         _Named("squared_error", _squared_error),
         _Named("absolute_error", _absolute_error),
+        _Named("squared_log_error", _squared_log_error),
+        _Named("absolute_percentage_error", _absolute_percentage_error),
         _Named("poisson_deviance", _poisson_deviance),
         _Named("gamma_deviance", _gamma_deviance),
         _Named("zero_one", _zero_one),

@@ -13,16 +13,14 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 
 from steadycv._compat import (
     sends_sample_weight_where_accepted,
-    several_scorers,
+    to_numpy,
     without_sample_weight,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from steadycv.scoring import Driver
-
-__all__ = ["loss_weight", "route"]
+__all__ = ["route", "weight_of"]
 
 
 def route(search: Any, params: dict[str, Any], scorers: Any) -> Any:
@@ -50,18 +48,15 @@ def route(search: Any, params: dict[str, Any], scorers: Any) -> Any:
     )
 
 
-def loss_weight(
-    params: dict[str, Any], scorers: Any, driver: Driver, n_samples: int
-) -> NDArray[np.float64] | None:
-    """The weights of the losses: those of the score that drives the selection."""
+def weight_of(scorer: Any, params: dict[str, Any], n_samples: int) -> NDArray[np.float64] | None:
+    """The sample weights that a scorer asks for; those of the losses where `scorer` is None."""
     name: Any = "sample_weight"
-    if _routing_enabled() and driver.name is not None:
-        scorer = (several_scorers(scorers) or {driver.name: scorers})[driver.name]
+    if _routing_enabled() and scorer is not None:
         request = get_routing_for_object(scorer).score.requests.get("sample_weight")
         name = "sample_weight" if request is True else request
     if params.get(name) is None:
         return None
-    weight = np.asarray(params[name], dtype=np.float64)
+    weight = to_numpy(params[name]).astype(np.float64)
     if weight.shape != (n_samples,):
         raise ValueError(
             f"{name} must have one weight for each of the {n_samples} samples, got an array of shape "

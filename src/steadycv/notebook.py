@@ -9,6 +9,8 @@ from steadycv.summary import PLAIN, STEADY, side_by_side, what_to_expect
 from steadycv.words import number, value_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from steadycv.search import StabilitySearchCV
 
 __all__ = ["ResultsInNotebook"]
@@ -27,8 +29,10 @@ class ResultsInNotebook:
 
     # scikit-learn 1.6 calls one function in both methods, 1.7 and later another.
 
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + _results(self)  # type: ignore[misc]
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        of_scikit_learn = super()._repr_html_  # type: ignore[misc]
+        return lambda: str(of_scikit_learn()) + _results(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -12,7 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from steadycv.fitting import Fit, Job
+    from steadycv.lattice import Lattice
+    from steadycv.reducing import Cells
+    from steadycv.tasks import Task
 
 __all__ = ["FitLines", "ProgressBar"]
 
@@ -35,18 +37,15 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
         self._bar = self._progress.add_task("fit", total=0)
         self._total = 0
 
-    def start(self, jobs: Sequence[Job]) -> None:
-        """Jobs begin."""
-        self._total += len(jobs)
+    def start(self, tasks: Sequence[Task]) -> None:
+        """Tasks begin."""
+        self._total += sum(len(task.training_sets) for task in tasks)
         self._progress.update(self._bar, total=self._total)
         self._progress.start()
 
-    def fitted(self, job: Job, fit: Fit) -> None:  # noqa: ARG002
-        """A job is done."""
+    def fitted(self, task: Task, cells: Cells) -> None:  # noqa: ARG002
+        """A task is done with a training set."""
         self._progress.advance(self._bar)
-
-    def complete(self, candidate: int) -> None:
-        """Nothing to show."""
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
@@ -55,36 +54,32 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
 class FitLines:
     """A line on standard output for every fit, with its score (``verbose=2`` and more)."""
 
-    def __init__(self, candidates: list[dict[str, Any]], *, with_scores: bool) -> None:
-        self._candidates = candidates
+    def __init__(self, lattice: Lattice, *, with_scores: bool) -> None:
+        self._lattice = lattice
         self._with_scores = with_scores
 
-    def start(self, jobs: Sequence[Job]) -> None:
-        """Jobs begin."""
-        n_models = sum(len(job.candidates) for job in jobs)
-        n_candidates = len(np.unique(np.concatenate([job.candidates for job in jobs])))
+    def start(self, tasks: Sequence[Task]) -> None:
+        """Tasks begin."""
+        n_models = sum(len(task.candidates) * len(task.training_sets) for task in tasks)
+        n_candidates = len(np.unique(np.concatenate([task.candidates for task in tasks])))
         print(f"Fitting {n_models} models for {n_candidates} candidates")
 
-    def fitted(self, job: Job, fit: Fit) -> None:
-        """A job is done."""
-        repeat, left_out = job.training_set
-        where = f"without folds {', '.join(map(str, left_out))} of repeat {repeat}"
-        for row, candidate in enumerate(job.candidates):
-            params = self._candidates[candidate]
+    def fitted(self, task: Task, cells: Cells) -> None:
+        """A task is done with a training set."""
+        for row, params in enumerate(task.settings):
             settings = ", ".join(f"{name}={params[name]}" for name in sorted(params))
-            parts = [where if left_out else "all data", settings]
-            if row in fit.failures:
+            parts = [self._lattice.name(cells.training_set), settings]
+            if row in cells.failures:
                 parts.append("failed")
             elif self._with_scores:
-                parts += [_score_text(name, fit, row) for name in sorted(fit.test_scores)]
+                parts += [
+                    _score_text(name, split, cells, row) for name, split in sorted(cells.test_scores)
+                ]
             print("; ".join(part for part in parts if part))
 
-    def complete(self, candidate: int) -> None:
-        """Nothing to show."""
 
-
-def _score_text(name: str, fit: Fit, row: int) -> str:
-    test = f"{fit.test_scores[name][row]:.3f}"
-    if name in fit.train_scores:
-        return f"{name}=(train={fit.train_scores[name][row]:.3f}, test={test})"
+def _score_text(name: str, split: int, cells: Cells, row: int) -> str:
+    test = f"{cells.test_scores[name, split][row]:.3f}"
+    if (name, split) in cells.train_scores:
+        return f"{name}=(train={cells.train_scores[name, split][row]:.3f}, test={test})"
     return f"{name}={test}"

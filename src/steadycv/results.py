@@ -3,41 +3,58 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from steadycv import rules
+from steadycv._compat import format_results
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from steadycv.candidates import Grid
-    from steadycv.folds import Lattice, TrainingSet
+    from steadycv.candidates import Candidates
     from steadycv.ledger import Ledger
     from steadycv.selection import Choices
 
-__all__ = ["grid_search_results", "in_order_of_samples", "weights_table"]
+__all__ = ["NestedScore", "grid_search_results", "nested_scores", "weights_table"]
 
 
-def grid_search_results(search: Any, grid: Grid, ledger: Ledger) -> dict[str, Any]:
-    """GridSearchCV's table, made by the code that makes GridSearchCV's."""
-    failed = np.isinf(ledger.error)
+class NestedScore(NamedTuple):
+    """The mean score on rows that the choice was made without.
+
+    Attributes
+    ----------
+    steady, plain : float
+        Of what is chosen at the chosen stability weight, and at weight 0.
+    """
+
+    steady: float
+    plain: float
+
+
+def grid_search_results(
+    search: Any, candidates: Candidates, ledger: Ledger, driving: str | None
+) -> dict[str, Any]:
+    """GridSearchCV's table, made by the code that makes GridSearchCV's.
+
+    `driving` names the score that drives the selection, if one does.
+    """
+    judged = np.flatnonzero(ledger.lattice.evaluation_of_split >= 0)
+    failed = np.isposinf(ledger.error[:, ledger.lattice.evaluation_of_split[judged]])
     columns: dict[str, list[Any]] = {
-        "fit_time": ledger.fit_time.ravel().tolist(),
-        "score_time": ledger.score_time.ravel().tolist(),
+        "fit_time": ledger.fit_time[:, judged].ravel().tolist(),
+        "score_time": ledger.score_time[:, judged].ravel().tolist(),
     }
     kinds = {"test_scores": ledger.test_scores}
     if search.return_train_score:
         kinds["train_scores"] = ledger.train_scores
     for kind, tables in kinds.items():
-        scores = {}
-        for name, table in tables.items():
-            known = ~(failed | np.isposinf(table))
-            scores[name] = [
-                score if is_known else float(search.error_score)
-                for score, is_known in zip(table.flat, known.flat, strict=True)
-            ]
+        scores = {
+            name: _filled(table[:, judged], failed, search.error_score) for name, table in tables.items()
+        }
         columns[kind] = (
             [dict(zip(scores, row, strict=True)) for row in zip(*scores.values(), strict=True)]
             if search.multimetric_
@@ -45,37 +62,70 @@ def grid_search_results(search: Any, grid: Grid, ledger: Ledger) -> dict[str, An
         )
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     with warnings.catch_warnings():
-        # Not looked at, which is nothing to warn of, or failed, which was warned of already.
-        if not np.isfinite(ledger.error).all():
+        # A driving score that is NaN is worth a warning; not a candidate that nobody looked at, a fit
+        # that failed, which was warned of, or another score that is not defined.
+        driven = ledger.test_scores.get(driving or "", np.zeros((1, 1)))
+        if not (np.isnan(driven) & ~np.isnan(ledger.error[:, :1])).any():
             warnings.filterwarnings("ignore", message="One or more of the")
-        results: dict[str, Any] = search._format_results(grid.candidates, search.n_splits_, rows)
-    return results
+        results: dict[str, Any] = format_results(search, list(candidates), len(judged), rows)
+    return results if len(judged) == len(ledger.lattice.splits) else _renumbered(results, judged, ledger)
 
 
-def weights_table(
-    ledger: Ledger, weights: NDArray[np.float64], choices: Choices
-) -> dict[str, NDArray[Any]]:
-    """Each weight, its outer errors, and its choices."""
-    table: dict[str, NDArray[Any]] = {"weight": weights}
-    if ledger.nested:
-        chosen = choices.outer.reshape(len(weights), -1)
-        errors = rules.outer_error(ledger, choices.outer).reshape(len(weights), -1)
-        table |= {f"split{i}_error": column for i, column in enumerate(errors.T)}
-        table["mean_error"] = errors.mean(axis=1)
-        table |= {f"split{i}_index": column for i, column in enumerate(chosen.T)}
-    table["index"] = choices.overall
+def _filled(
+    table: NDArray[np.float64], failed: NDArray[np.bool_], error_score: float | str
+) -> list[float]:
+    """Scores, with the error score where a fit or a scorer failed."""
+    known = ~(failed | np.isposinf(table))
+    return [
+        score if is_known else float(error_score)
+        for score, is_known in zip(table.flat, known.flat, strict=True)
+    ]
+
+
+def _renumbered(results: dict[str, Any], judged: NDArray[np.intp], ledger: Ledger) -> dict[str, Any]:
+    """The columns of splits under their own numbers; NaN for splits on which nobody can be judged."""
+    found: dict[str, Any] = {}
+    numbers = {f"split{i}": f"split{split}" for i, split in enumerate(judged.tolist())}
+    left_out = sorted(set(range(len(ledger.lattice.splits))) - set(judged.tolist()))
+    for name, column in results.items():
+        split, _, what = name.partition("_")
+        found[f"{numbers[split]}_{what}" if split in numbers else name] = column
+        if split == f"split{len(judged) - 1}":
+            found |= {f"split{i}_{what}": np.full(len(ledger), np.nan) for i in left_out}
+    return found
+
+
+def weights_table(ledger: Ledger, weights: Sequence[float], choices: Choices) -> dict[str, NDArray[Any]]:
+    """Each weight, its errors in the views, and its choices."""
+    table: dict[str, NDArray[Any]] = {"weight": np.array(weights, dtype=np.float64)}
+    views = ledger.lattice.views
+    inner = [w for w in weights if w in choices.inner]
+    if views and len(inner) == len(weights):
+        chosen = np.stack([choices.inner[w] for w in weights], axis=1)
+        errors = np.stack(
+            [rules.judged_error(ledger, view, row) for view, row in zip(views, chosen, strict=True)]
+        )
+        table |= {f"split{v.split}_error": row for v, row in zip(views, errors, strict=True)}
+        table["mean_error"] = errors.mean(axis=0)
+        table |= {f"split{v.split}_index": row for v, row in zip(views, chosen, strict=True)}
+    table["index"] = np.array([choices.final[w] for w in weights], dtype=np.intp)
     return table
 
 
-def in_order_of_samples(lattice: Lattice, outputs: dict[TrainingSet, NDArray[Any]]) -> NDArray[Any]:
-    """Put the outputs on the left-out folds in the order of the samples; NaN where there are none."""
-    example = next(iter(outputs.values()), np.full(1, np.nan))
-    whole = len(outputs) == lattice.n_repeats * lattice.n_folds
-    assembled = np.full(
-        (lattice.n_repeats, lattice.n_samples, *example.shape[1:]),
-        example.flat[0] if whole else np.nan,
-        dtype=np.result_type(*(each.dtype for each in outputs.values())) if whole else None,
-    )
-    for training_set, values in outputs.items():
-        assembled[training_set.repeat, lattice.left_out(training_set)] = values
-    return assembled if lattice.n_repeats > 1 else assembled[0]
+def nested_scores(
+    ledger: Ledger, steady: NDArray[np.intp], plain: NDArray[np.intp] | None
+) -> dict[str, NestedScore]:
+    """By reported score, its mean over the views, each judged on the rows that it has never seen."""
+    return {
+        name: NestedScore(
+            _mean_score(ledger, table, steady),
+            np.nan if plain is None else _mean_score(ledger, table, plain),
+        )
+        for name, table in ledger.test_scores.items()
+    }
+
+
+def _mean_score(ledger: Ledger, table: NDArray[np.float64], chosen: NDArray[np.intp]) -> float:
+    splits = np.array([view.split for view in ledger.lattice.views], dtype=np.intp)
+    scores = np.where(chosen < 0, np.nan, table[chosen, splits])
+    return float(np.where(np.isfinite(scores), scores, np.nan).mean())

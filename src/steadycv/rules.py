@@ -1,7 +1,6 @@
-"""Rules: pure functions from a ledger to errors, instabilities and a choice.
+"""Rules: pure functions from a ledger, as a view sees it, to errors, instabilities and a choice.
 
-Nothing here knows of estimators or fits a model. Where a ledger has several repeats, every
-quantity is the mean over repeats.
+Nothing here knows of estimators or fits a model.
 """
 
 from __future__ import annotations
@@ -16,18 +15,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from steadycv.lattice import View
     from steadycv.ledger import Ledger
 
     Candidates: TypeAlias = Sequence[int] | NDArray[np.intp] | slice
 
 __all__ = [
-    "cv_error",
+    "error",
     "first_minimum",
-    "inner_cv_error",
-    "inner_instability",
     "instability",
+    "judged_error",
     "less_a_tie",
-    "outer_error",
     "rank",
     "regularized_error",
 ]
@@ -39,42 +37,29 @@ TIE = 1e-12
 _LARGEST = np.finfo(np.float64).max
 
 
-def cv_error(ledger: Ledger, candidates: Candidates = ALL) -> NDArray[np.float64]:
-    """The cross-validation error: the mean over folds of the fold's mean loss."""
-    mean: NDArray[np.float64] = _counted(ledger, ledger.error[candidates]).mean(axis=(1, 2))
+def error(ledger: Ledger, view: View, candidates: Candidates = ALL) -> NDArray[np.float64]:
+    """The cross-validation error in a view: the mean over its evaluations."""
+    errors: NDArray[np.float64] = _counted(ledger, ledger.error[candidates][:, view.evaluations])
+    mean: NDArray[np.float64] = errors.mean(axis=1)
     return mean
 
 
-def instability(ledger: Ledger, candidates: Candidates = ALL) -> NDArray[np.float64]:
-    """The largest over left-out folds of the mean absolute change in loss."""
-    largest: NDArray[np.float64] = ledger.change[candidates].max(axis=2).mean(axis=1)
+def instability(ledger: Ledger, view: View, candidates: Candidates = ALL) -> NDArray[np.float64]:
+    """The largest mean absolute change of loss in a view; with repeats the mean of their largest."""
+    changes = ledger.change[candidates][:, view.comparisons]
+    starts = np.flatnonzero(np.diff(view.repeats, prepend=-1))
+    largest: NDArray[np.float64] = (
+        changes.max(axis=1)
+        if len(starts) == 1
+        else np.maximum.reduceat(changes, starts, axis=1).mean(axis=1)
+    )
     return largest
 
 
-def inner_cv_error(
-    ledger: Ledger, candidates: Candidates, repeat: int, fold: int
-) -> NDArray[np.float64]:
-    """The cross-validation error inside an outer fold, which is never looked at."""
-    errors = _counted(ledger, ledger.inner_error[candidates, repeat, fold])
-    mean: NDArray[np.float64] = errors.sum(axis=1) / (errors.shape[1] - 1)
-    return mean
-
-
-def inner_instability(
-    ledger: Ledger, candidates: Candidates, repeat: int, fold: int
-) -> NDArray[np.float64]:
-    """The instability inside an outer fold."""
-    largest: NDArray[np.float64] = ledger.inner_change[candidates, repeat, fold].max(axis=1)
-    return largest
-
-
-def outer_error(ledger: Ledger, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
-    """The error on every outer fold of what was chosen without it.
-
-    `chosen` has shape (n_weights, n_repeats, k), with -1 where every candidate failed.
-    """
-    repeats, folds = np.indices(chosen.shape[1:])
-    errors = _counted(ledger, ledger.error[chosen, repeats, folds])
+def judged_error(ledger: Ledger, view: View, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The error of a view's choices on the rows that it has never seen; -1 is none, as all failed."""
+    assert view.judged is not None
+    errors = _counted(ledger, ledger.error[chosen, view.judged])
     return np.where(chosen < 0, np.inf, errors)
 
 
@@ -110,4 +95,4 @@ def first_minimum(errors: NDArray[np.float64]) -> int:
 
 
 def _counted(ledger: Ledger, errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.isinf(errors), ledger.failed_error, errors)
+    return np.where(np.isposinf(errors), ledger.failed_error, errors)

@@ -1,59 +1,58 @@
-"""Scores: which of them drives the selection, and the loss behind it."""
+"""Scores: which of them drives the selection, and how all of them are computed.
+
+Common scores are computed for all models at once; any other scorer is called for each model.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from traceback import format_exc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import get_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from steadycv._compat import same_scorer, several_scorers
-from steadycv.losses import LOSSES, Loss, Response, as_response, default_loss, get_loss
+from steadycv._compat import (
+    check_method_params,
+    n_samples_of,
+    own_score,
+    response_methods,
+    safe_split,
+    several_scorers,
+    some_scorers,
+    to_numpy,
+    without_sample_weight,
+)
+from steadycv.losses import Loss, default_loss, get_loss
+from steadycv.measures import MeanLoss, SampleScores, Scored
+from steadycv.metadata import weight_of
+from steadycv.outputs import ModelsOfPath, one_column, plain
+from steadycv.scores import Score, find_score, loss_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Driver", "LossScorer", "find_driver"]
+    from steadycv.measures import Measure, Rows
+    from steadycv.outputs import OutputsOfModels
 
+__all__ = ["Judging", "LossScorer", "NotAnsweredError", "OwnScorer", "Scores", "find_judging"]
 
-class _LossOf(NamedTuple):
-    """Score = `best` minus the mean of the loss."""
-
-    loss: str
-    best: float = 0.0
-
-
-SCORES_OF_LOSSES = {
-    "neg_mean_squared_error": _LossOf("squared_error"),
-    "neg_mean_absolute_error": _LossOf("absolute_error"),
-    "neg_log_loss": _LossOf("log_loss"),
-    "accuracy": _LossOf("zero_one", best=1.0),
-    "neg_brier_score": _LossOf("brier"),
-    "neg_mean_poisson_deviance": _LossOf("poisson_deviance"),
-    "neg_mean_gamma_deviance": _LossOf("gamma_deviance"),
+ANSWERS = ("predict", "predict_proba", "decision_function")
+REMEDIES = {
+    "samples of one class only": "stratified, shuffled or larger test sets have more",
+    "more than two classes": "roc_auc_ovr and f1_macro, for example, take them",
 }
 
 
-class Driver(NamedTuple):
-    """What drives the selection.
-
-    `name` is the key of the score in ``cv_results_`` that is `best` minus the mean of the loss, or
-    None where the loss drives and the scores are only reported.
-    """
-
-    loss: Loss
-    name: str | None
-    best: float = 0.0
-
-    def response(self, y: Any) -> Response:
-        """How the loss sees the targets and a fitted model."""
-        return as_response(self.loss, y)
+class NotAnsweredError(Exception):
+    """A scorer asked for more than the outputs that a path has: the models themselves are needed."""
 
 
 @dataclass(frozen=True)
 class LossScorer:
-    """Minus the mean loss, as a scikit-learn scorer: what is reported when `scoring` is None.
+    """Minus the mean loss, as a scikit-learn scorer, for a search that no score drives.
 
     Attributes
     ----------
@@ -68,9 +67,13 @@ class LossScorer:
     ) -> float:
         """Score a fitted estimator."""
         # New data need not have every class: the columns are the estimator's.
-        response = as_response(self.loss, y, getattr(estimator, "classes_", None))
-        [losses] = response.losses(response.outputs(estimator, X)[np.newaxis])
-        return -float(np.average(losses, weights=sample_weight))
+        measure = MeanLoss.of(self.loss, y, getattr(estimator, "classes_", None))
+        outputs = plain(to_numpy(getattr(estimator, measure.method)(X)))
+        if measure.method != "predict_proba":  # a column of these may be the only class
+            outputs = one_column(outputs)
+        losses = np.asarray(self.loss(measure.y, outputs), dtype=np.float64)
+        weight = None if sample_weight is None else to_numpy(sample_weight)
+        return -float(np.average(losses, weights=weight))
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Ask for the sample weights, under scikit-learn's metadata routing."""
@@ -79,39 +82,370 @@ class LossScorer:
         return request
 
 
-def find_driver(
-    estimator: Any, y: Any, scoring: Any, scorers: Any, refit: Any, loss: str | Loss | None
-) -> Driver:
-    """Find the loss that drives the selection, as the parameters of a search say.
+@dataclass(frozen=True)
+class OwnScorer:
+    """What an estimator's ``score`` says, as a scikit-learn scorer, for a search without `scoring`.
 
-    `scorers` is the scorer that scikit-learn made of `scoring`.
+    Unlike scikit-learn's it asks for sample weights under metadata routing, as the losses have them too.
     """
-    if loss is not None:
-        return Driver(get_loss(loss), "score" if scoring is None else None)
-    if scoring is None:
-        return Driver(default_loss(estimator, y), "score")
-    by_name = several_scorers(scorers)
-    if by_name is None:
-        return _driver("score", scoring, scorers)
-    if len(by_name) == 1:
-        [(name, scorer)] = by_name.items()
-        return _driver(name, name, scorer)
-    if not isinstance(refit, str):
+
+    _estimator: Any  # named as scikit-learn does
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any = None, sample_weight: NDArray[Any] | None = None
+    ) -> float:
+        """Score a fitted estimator."""
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        score: float = estimator.score(X, *(() if y is None else (y,)), **weighted)
+        return score
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Ask for the sample weights, if the score takes some."""
+        request = MetadataRequest(owner=self)
+        if not without_sample_weight(self):
+            request.score.add_request(param="sample_weight", alias=True)
+        return request
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Some scores of models.
+
+    Attributes
+    ----------
+    X, y : data
+        All samples.
+    common : dict of str to Score
+        Those that are computed for all models at once.
+    weights : dict of str to ndarray or None
+        Their sample weights.
+    scorer : callable or None
+        The others: a number, or numbers by name.
+    labels : dict of str to str
+        What people call a score, where that is not its name.
+    names : tuple of str
+        The names of the others, as far as they are known before it is called.
+    params : dict
+        Metadata for the scorer.
+    classes : ndarray or None
+        The classes of a classifier, as the columns of probabilities have them.
+    raises : bool
+        Whether a scorer that fails stops the search.
+    """
+
+    X: Any
+    y: Any
+    common: dict[str, Score] = field(default_factory=dict)
+    weights: dict[str, NDArray[np.float64] | None] = field(default_factory=dict)
+    scorer: Any = None
+    labels: dict[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    params: dict[str, Any] = field(default_factory=dict)
+    classes: NDArray[Any] | None = None
+    raises: bool = False
+
+    def methods(self, estimator: Any) -> list[tuple[str, ...]]:
+        """What its models are asked for: of each tuple the first method that there is."""
+        asked = [score.methods for score in self.common.values()]
+        if self.scorer is not None:
+            for scorer in (several_scorers(self.scorer) or {"score": self.scorer}).values():
+                # A function may ask for anything, as far as anybody knows.
+                asked += response_methods(scorer) or [
+                    (method,) for method in ANSWERS if hasattr(estimator, method)
+                ]
+        return asked
+
+    def undefined(self, rows: Rows) -> str | None:
+        """Why a score is not defined on these rows, whatever a model says."""
+        for name, score in self.common.items():
+            weight = self.weights.get(name)
+            y = to_numpy(self.y)[rows.rows]
+            reason = score.undefined(y, None if weight is None else weight[rows.rows], self.classes)
+            if reason is not None:
+                remedy = REMEDIES.get(reason)
+                why = f"{self.labels.get(name, name)} is not defined there: {reason}"
+                return f"{why} ({remedy})" if remedy else why
+        return None
+
+    def of(
+        self, models: OutputsOfModels, rows: Rows, failed: NDArray[np.bool_] | None = None
+    ) -> tuple[dict[str, NDArray[np.float64]], dict[int, str]]:
+        """Scores by name, one a model, and the tracebacks of scorers that failed.
+
+        Infinity stands for a score that failed; `failed` models are passed over.
+        """
+        failures: dict[int, str] = {}
+        tables = {name: self._common(name, models, rows, failed, failures) for name in self.common}
+        if self.scorer is not None:
+            for name in self.names:
+                tables[name] = np.full(models.n_models, np.inf)
+            for i in range(models.n_models):
+                if failed is None or not failed[i]:
+                    scores, error = self._called(models, i, rows)
+                    for name, value in scores.items():
+                        tables.setdefault(name, np.full(models.n_models, np.inf))[i] = value
+                    if error is not None:
+                        failures[i] = error
+        return tables, failures
+
+    def _common(
+        self,
+        name: str,
+        models: OutputsOfModels,
+        rows: Rows,
+        failed: NDArray[np.bool_] | None,
+        failures: dict[int, str],
+    ) -> NDArray[np.float64]:
+        """A common score of all models; of each by itself where one spoils all."""
+        try:
+            return self._common_at_once(name, models, rows)
+        except Exception:
+            if self.raises:
+                raise
+            if models.n_models == 1:
+                failures[0] = format_exc()
+                return np.array([np.inf])
+        scores = np.full(models.n_models, np.inf)
+        for i in range(models.n_models):
+            if failed is None or not failed[i]:
+                try:
+                    scores[i] = self._common_at_once(name, models.only(i), rows)[0]
+                except Exception:
+                    failures[i] = format_exc()
+        return scores
+
+    def _common_at_once(self, name: str, models: OutputsOfModels, rows: Rows) -> NDArray[np.float64]:
+        score, weight = self.common[name], self.weights.get(name)
+        outputs = models.says(score.methods, rows.rows)
+        y = to_numpy(self.y)[rows.rows]
+        return score(y, outputs, None if weight is None else weight[rows.rows], self.classes)
+
+    def _called(
+        self, models: OutputsOfModels, i: int, rows: Rows
+    ) -> tuple[dict[str, float], str | None]:
+        """Scores of one model by name, without those that failed, and a traceback if some did."""
+        model = models.model(i, rows.rows)
+        X, y = safe_split(model, self.X, self.y, rows.rows, models.trained_on)
+        if isinstance(models, ModelsOfPath):
+            model.about(X)
+        params = check_method_params(self.X, params=self.params, indices=rows.rows)
+        try:
+            scores = self.scorer(model, X, *(() if y is None else (y,)), **params)
+        except Exception as error:
+            if isinstance(models, ModelsOfPath):
+                raise NotAnsweredError from error
+            if self.raises:
+                raise
+            return {}, format_exc()
+        scores = scores if isinstance(scores, dict) else {"score": scores}
+        errors = {}
+        if several_scorers(self.scorer) is not None:  # text is the traceback of one of them
+            errors = {name: value for name, value in scores.items() if isinstance(value, str)}
+        if errors and isinstance(models, ModelsOfPath):
+            raise NotAnsweredError
+        known = {name: _number(v, name) for name, v in scores.items() if name not in errors}
+        return known, next(iter(errors.values()), None)
+
+
+def _number(score: Any, name: str) -> float:
+    try:
+        return float(score + 0)  # no text, even where it looks like a number
+    except (TypeError, ValueError):
         raise ValueError(
-            f"With several scores and refit={refit!r} nothing says which of {list(by_name)} drives "
+            f"scoring must return a number, got {score!r} ({type(score)}) instead for {name!r}."
+        ) from None
+
+
+class Judging(NamedTuple):
+    """What drives the selection, and what is reported besides.
+
+    Attributes
+    ----------
+    measure : Measure
+        What errors and changes are.
+    name : str or None
+        The reported score that is `best` minus the error; None where no score is.
+    best : float
+        See `name`.
+    reported : Scores or None
+        The other reported scores.
+    loss : Loss or None
+        The per-sample loss in which changes are measured.
+    weight : ndarray or None
+        Weighs the samples in every mean.
+    classes : ndarray or None
+        The classes of a classifier, as the columns of probabilities have them.
+    """
+
+    measure: Measure
+    name: str | None
+    best: float
+    reported: Scores | None
+    loss: Loss | None
+    weight: NDArray[np.float64] | None
+    classes: NDArray[Any] | None
+
+
+def find_judging(
+    search: Any, scorers: Any, X: Any, y: Any, score_params: dict[str, Any], params: dict[str, Any]
+) -> Judging:
+    """Find what drives a selection, as the parameters of a search say.
+
+    `scorers` is what scikit-learn made of `scoring`, `score_params` what goes to them of the `params` of
+    ``fit``.
+    """
+    return _Finder(search, scorers, X, y, score_params, params).judging()
+
+
+class _Finder:
+    """Puts together what the parameters of a search say about scores and losses."""
+
+    def __init__(
+        self,
+        search: Any,
+        scorers: Any,
+        X: Any,
+        y: Any,
+        score_params: dict[str, Any],
+        params: dict[str, Any],
+    ) -> None:
+        self._search = search
+        self._estimator = search.estimator
+        self._scorers = scorers
+        self._X, self._y = X, y
+        self._score_params = score_params
+        self._params = params
+        several = several_scorers(scorers)
+        self._by_name = {"score": scorers} if several is None else several
+        self._is_several = several is not None
+        self._classes = _classes(self._estimator, y)
+
+    def judging(self) -> Judging:
+        """What the parameters come to."""
+        driving = self._driving()
+        if driving is None:
+            return self._by_loss()
+        known = None if self._is_open else loss_of(self._by_name[driving])
+        if known is not None and self._search.loss in (
+            None,
+            known.loss,
+            getattr(known.loss, "name", None),
+        ):
+            loss, best = known
+            return self._judging(self._mean_loss(loss), loss, driving, best)
+        loss_of_changes = self._loss_of_changes()
+        scores = self._scores(only=driving)
+        assert scores is not None
+        measure = Scored(scores, driving, self._changes(loss_of_changes))
+        return self._judging(measure, loss_of_changes, driving)
+
+    def _judging(
+        self, measure: Measure, loss: Loss | None, name: str | None, best: float = 0.0
+    ) -> Judging:
+        reported = self._scores(without=name)
+        return Judging(measure, name, best, reported, loss, self._weight(name), self._classes)
+
+    def _driving(self) -> str | None:
+        """The name of the score that drives; None if a loss does."""
+        search, names = self._search, list(self._by_name)
+        if isinstance(search.refit, str) and search.scoring is not None:
+            if self._is_open or search.refit in names:
+                return search.refit
+            if search.refit == search.scoring:
+                return "score"
+            if self._is_several or search.loss is not None:
+                raise ValueError(f"refit={search.refit!r} names no score: scoring= has {names}.")
+        if search.scoring is None:
+            return None if search.loss is not None or self._has_default_loss else "score"
+        if len(names) == 1:
+            return names[0]
+        if search.loss is not None:
+            return None
+        raise ValueError(
+            f"With several scores and refit={search.refit!r} nothing says which of {names} drives "
             "the selection: name it in refit=, or pass loss=."
         )
-    return _driver(refit, refit, by_name[refit])
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether a function of the user's gives the scores, by names that only its result tells."""
+        return callable(self._search.scoring) and not response_methods(self._scorers)
+
+    @property
+    def _has_default_loss(self) -> bool:
+        return bool(is_classifier(self._estimator) or is_regressor(self._estimator))
+
+    def _by_loss(self) -> Judging:
+        search = self._search
+        loss = default_loss(self._estimator) if search.loss is None else get_loss(search.loss)
+        own = own_score(self._estimator) if search.scoring is None else None
+        if own == "accuracy" and getattr(loss, "name", None) == "zero_one":
+            return self._judging(self._mean_loss(loss), loss, "score", best=1.0)
+        return self._judging(self._mean_loss(loss), loss, None)
+
+    def _mean_loss(self, loss: Loss) -> MeanLoss:
+        if self._y is None:
+            raise ValueError(
+                f"{type(self._search).__name__} requires y to be passed, but the target y is None."
+            )
+        return MeanLoss.of(loss, self._y)
+
+    def _loss_of_changes(self) -> Loss | None:
+        """What changes are measured in where a score drives; None for models without targets."""
+        if self._search.loss is not None:
+            return get_loss(self._search.loss)
+        return default_loss(self._estimator) if self._has_default_loss else None
+
+    def _changes(self, loss: Loss | None) -> MeanLoss | SampleScores | None:
+        if loss is not None:
+            return self._mean_loss(loss)
+        return SampleScores() if hasattr(self._estimator, "score_samples") else None
+
+    def _weight(self, driving: str | None) -> NDArray[np.float64] | None:
+        scorer = None if driving is None else self._by_name.get(driving, self._scorers)
+        return weight_of(scorer, self._params, n_samples_of(self._X))
+
+    def _weight_in(self, name: str) -> NDArray[np.float64] | None:
+        """The weights in a score; some take none."""
+        return None if without_sample_weight(self._by_name[name]) else self._weight(name)
+
+    def _scores(self, *, only: str | None = None, without: str | None = None) -> Scores | None:
+        """The scores to compute, common ones apart from the others."""
+        names = [name for name in self._by_name if name != without and only in (None, name)]
+        if self._is_open and not self._is_several:
+            names = [] if without is not None else ["score"]
+        if not names:
+            return None
+        common: dict[str, Score] = {}
+        if set(self._score_params) <= {"sample_weight"} and self._y is not None:
+            found = {name: self._common(self._by_name[name]) for name in names}
+            common = {name: score for name, score in found.items() if score is not None}
+        others = [name for name in names if name not in common]
+        return Scores(
+            X=self._X,
+            y=self._y,
+            common=common,
+            weights={name: self._weight_in(name) for name in common},
+            labels={"score": self._search.scoring} if isinstance(self._search.scoring, str) else {},
+            scorer=some_scorers(self._scorers, others) if others else None,
+            names=() if self._is_open else tuple(others),
+            params=self._score_params,
+            classes=self._classes,
+            raises=self._search.error_score == "raise",
+        )
+
+    def _common(self, scorer: Any) -> Score | None:
+        own = (
+            own_score(self._estimator)
+            if scorer is self._scorers and self._search.scoring is None
+            else None
+        )
+        n_targets = 1 if np.ndim(self._y) < 2 else np.shape(self._y)[1]
+        return find_score(get_scorer(own) if own is not None else scorer, n_targets)
 
 
-def _driver(key: str, label: Any, scorer: Any) -> Driver:
-    for name, (loss, best) in SCORES_OF_LOSSES.items():
-        if same_scorer(scorer, name):
-            return Driver(LOSSES[loss], key, best)
-    raise ValueError(
-        f"scoring={label!r} cannot drive the selection: it is not a mean of per-sample losses, "
-        "and the method compares losses sample by sample. These scores can: "
-        f"{', '.join(map(repr, SCORES_OF_LOSSES))}. Or pass loss= to drive the selection "
-        f"(one of {', '.join(map(repr, LOSSES))}, or a function of y_true and y_pred); "
-        "the score is then still reported in cv_results_."
-    )
+def _classes(estimator: Any, y: Any) -> NDArray[Any] | None:
+    if y is None or not is_classifier(estimator):
+        return None
+    labels = one_column(to_numpy(y))
+    return np.unique(labels) if labels.ndim == 1 else None

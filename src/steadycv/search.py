@@ -4,41 +4,53 @@ from __future__ import annotations
 
 import numbers
 import time
+import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv import rules
 from steadycv._compat import (
-    BaseSearchCV,
+    SearchBase,
     TaskTree,
     check_method_params,
+    check_refit,
     fit_context,
+    is_foreign,
     n_samples_of,
+    safe_split,
+    scorers_of,
+    select_index,
     several_scorers,
+    to_numpy,
 )
 from steadycv.bound import generalization_bound
 from steadycv.candidates import Grid
-from steadycv.fingerprint import fingerprint
-from steadycv.fitting import Fitter, Problem, new_estimator, overwrites
-from steadycv.folds import Lattice
+from steadycv.checks import check_candidates, check_grid, check_groups, check_target, check_weights
+from steadycv.estimators import new_estimator
+from steadycv.executor import Executor
+from steadycv.failures import Failures
+from steadycv.kept import KeptOutputs, in_order_of_samples
+from steadycv.lattice import Lattice
 from steadycv.ledger import Ledger
-from steadycv.ledger_file import LedgerFile, identity
 from steadycv.losses import default_loss, get_loss
-from steadycv.metadata import loss_weight, route
+from steadycv.measures import Rows, Scored
+from steadycv.metadata import route
 from steadycv.notebook import ResultsInNotebook
-from steadycv.paths.plan import plan
-from steadycv.progress import FitLines, ProgressBar
-from steadycv.results import grid_search_results, in_order_of_samples, weights_table
-from steadycv.scoring import Driver, LossScorer, find_driver
-from steadycv.selection import Choices, Observer, Selector
+from steadycv.planning import Planner
+from steadycv.results import grid_search_results, nested_scores, weights_table
+from steadycv.scoring import LossScorer, OwnScorer, find_judging
+from steadycv.selection import Selector, State
 from steadycv.strategies import exhaustive, get_strategy
 from steadycv.summary import summarize
+from steadycv.tasks import Problem
+from steadycv.waiting import Waiting
+from steadycv.weights import NO_VIEW, cannot_choose, chosen_weight, too_few_views, weights_to_run
 
 if TYPE_CHECKING:
     import os
@@ -47,63 +59,69 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from steadycv.losses import Loss
+    from steadycv.scoring import Judging
+    from steadycv.selection import Choices, Observer
     from steadycv.strategies import Strategy
 
 __all__ = ["StabilitySearchCV"]
 
 
-class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no types
+class StabilitySearchCV(ResultsInNotebook, SearchBase):
     """Search for hyperparameters that are good, steady, and honestly reported.
 
-    A drop-in for :class:`~sklearn.model_selection.GridSearchCV`. It selects the candidate with the
-    lowest *cross-validation error + weight x instability*, where the instability is how much the
-    losses change when a fold is left out; it chooses the weight by nested cross-validation; and
-    it reports the nested error, an honest estimate of the error on new data.
+    A drop-in for :class:`~sklearn.model_selection.GridSearchCV`, with any splitter and any score. It
+    selects the candidate with the lowest *cross-validation error + weight x instability*, where the
+    instability is how much the losses change when a fold is left out; it chooses the weight by nested
+    cross-validation; and it reports the nested error, an honest estimate of the error on new data.
 
     Every distinct training set is fitted once: ``1 + k + k(k-1)/2`` models for each candidate with k
-    folds, 16 with the default of five, whatever the number of weights.
+    folds, 16 with the default of five, and ``k + 1`` with k splits in time order, whatever the number
+    of weights.
 
     Parameters
     ----------
     estimator : estimator object
-        A regressor or classifier of scikit-learn's kind, or a pipeline that ends in one. Where its
-        ``random_state`` is None, every fit uses 0: the method compares models trained on
-        different samples, and luck would count as instability.
+        An estimator of scikit-learn's kind, or a pipeline that ends in one: a regressor, a classifier,
+        or anything with a score, also without y (densities, PCA). Where its ``random_state`` is None,
+        every fit uses 0: the method compares models trained on different samples, and luck would count
+        as instability.
     param_grid : dict or list of dicts
         Names of parameters and the values to try, as in GridSearchCV.
     scoring : str, callable, list, tuple or dict, default=None
-        The scores to report, as in GridSearchCV. The one that drives the selection (the only one, or
-        the one that `refit` names) must be a mean of per-sample losses: ``"neg_mean_squared_error"``,
-        ``"neg_mean_absolute_error"``, ``"neg_log_loss"``, ``"accuracy"``, ``"neg_brier_score"``,
-        ``"neg_mean_poisson_deviance"`` or ``"neg_mean_gamma_deviance"``. With None, the score is
-        minus the loss, in ``cv_results_`` and in :meth:`score`.
+        The scores to report, as in GridSearchCV. The only one, or the one that `refit` names, drives
+        the selection: the error is minus the score, or the mean loss where the score is known to be a
+        mean of a per-sample loss (one minus that for accuracy). With None the estimator's own score is
+        reported; regressors are judged by the squared error, classifiers by the share of wrong labels,
+        other estimators by their own score.
     loss : str or callable, default=None
-        The per-sample loss that drives the selection, when it is not to come from `scoring`:
-        ``"squared_error"``, ``"absolute_error"``, ``"poisson_deviance"``, ``"gamma_deviance"``,
-        ``"zero_one"``, ``"log_loss"``, ``"brier"``, :func:`~steadycv.pinball_loss`, or a function
-        ``loss(y_true, y_pred)`` that returns a non-negative number for every sample. With None and
-        no `scoring`: squared error for regressors, log loss for classifiers with
-        ``predict_proba``, zero-one loss for others. A fit with a loss that is negative or not
-        finite counts as failed.
+        A per-sample loss: ``"squared_error"``, ``"absolute_error"``, ``"squared_log_error"``,
+        ``"absolute_percentage_error"``, ``"poisson_deviance"``, ``"gamma_deviance"``, ``"zero_one"``,
+        ``"log_loss"``, ``"brier"``, :func:`~steadycv.pinball_loss`, or a function
+        ``loss(y_true, y_pred)`` that returns a non-negative number for every sample. Without a score
+        that drives, its mean is the error; and the instability is always the mean absolute change of
+        such a loss: of this one, of the one behind the score, or by default the squared error or the
+        zero-one loss. A fit with a loss that is negative or not finite counts as failed.
     stability_weights : "auto", float or array-like of float, default="auto"
         The weights to choose from, none negative. ``"auto"`` is 0 and the paper's ten,
         ``numpy.logspace(-4, 4, 10)``. A single number fixes the weight; 0 is plain
         cross-validation.
     nested : bool, default=True
-        Whether to fit the models trained without two folds, which choose the weight and give the
-        nested error. With False a single weight is needed, and no more is fitted than that takes:
-        k models for each candidate with weight 0, else k + 1.
+        Whether to look at the splits from inside each other (of a partition, at models trained without
+        two folds), which chooses the weight and gives the nested error. With False a single weight is
+        needed, and no more is fitted than that takes: k models for each candidate with weight 0, else
+        k + 1.
     search : {"grid", "coordinate"} or callable, default="grid"
         ``"grid"`` looks at all candidates. ``"coordinate"`` is the paper's cyclic coordinate descent
         along the axes of the grid, for each weight and each outer fold. Or a strategy of your own,
         see :mod:`steadycv.strategies`.
     cv : int, cross-validation generator or iterable, default=None
-        How to partition the samples into folds: None for five folds, a number of folds, or any
-        splitter that puts each sample in exactly one fold (of each repeat).
+        As in GridSearchCV: None for five folds, a number of folds, any splitter, or a list of rows to
+        train and to validate on. A split that trains on what it validates is refused. Of splits that
+        cannot be nested (two folds, a single split) the plain choice is made, and a warning says so.
     refit : bool, str or callable, default=True
         Whether to fit the chosen candidate on all data. With several scores, the name of the one
-        that drives the selection. A callable is given ``cv_results_`` and returns the index of the
-        candidate; there is no nested error for such a choice.
+        that drives the selection; True if `loss` does. A callable is given ``cv_results_`` and returns
+        the index of the candidate; there is no nested error for such a choice.
     n_jobs : int, default=None
         Number of fits to run in parallel. The result does not depend on it.
     pre_dispatch : int or str, default="2*n_jobs"
@@ -118,11 +136,16 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         well. With scikit-learn 1.9 or later, its callbacks work too.
     ledger : path-like, default=None
         A file in which to keep the numbers that the fits leave behind, so that an interrupted
-        search goes on where it stopped, and a larger grid reuses what is there. A file of another
-        search (other data, folds, estimator, scoring or versions) is refused.
+        search goes on where it stopped, and a larger grid reuses what is there. The result does not
+        depend on what the file had. A file of another search (other data, folds, estimator, scoring or
+        versions) is refused.
     use_paths : bool, default=True
         Whether one fit may serve many candidates where a path for the estimator is known, see
         :mod:`steadycv.paths`. With False every candidate is fitted separately.
+    last_window : bool, default=False
+        Whether the choice is fitted on as many of the last rows as the last split trains on, and not on
+        all: for data in time order that drift, with rolling windows
+        (``TimeSeriesSplit(..., max_train_size=...)``).
 
     Attributes
     ----------
@@ -133,21 +156,34 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
     best_estimator_ : estimator
         The chosen candidate fitted on all data. Only with `refit`.
     best_score_ : float
-        Its mean score over the folds: minus its cross-validation error, or 1 minus it for accuracy.
-        Like GridSearchCV's, it is the score of a choice made on the same folds, so it is too good.
+        Its mean score over the folds, by the score that drives, or by the estimator's own without
+        `scoring`; minus its cross-validation error where a loss drives beside several scores. Like
+        GridSearchCV's, it is the score of a choice made on the same folds, so it is too good.
     nested_error_ : float
         The mean error on the outer folds of what was chosen without them, at the chosen weight: what
-        to expect on new data. It is a minimum over the weights and thereby slightly low.
+        to expect on new data. It is a minimum over the weights and thereby slightly low. There is none
+        with ``nested=False``, with a callable `refit`, and of splits that cannot be nested.
+    nested_scores_ : dict of str to NestedScore
+        By reported score, its mean on the outer folds: a named tuple of ``steady``, for what was chosen
+        at the chosen weight, and ``plain``, at weight 0 (NaN where an adaptive search did not look at
+        that weight).
+    nested_predictions_ : ndarray
+        What was chosen and trained without a fold says of that fold's samples. Of a classifier the
+        probabilities where it has them, of a density the logarithms, else what ``predict`` says. NaN
+        for samples that no view is judged on; means where there are several. With repeats, one row of
+        them for each repeat. Like `nested_scores_`, only where there is a nested error.
     cv_error_ : float
         The cross-validation error of the choice.
     instability_ : float
-        The instability of the choice: the largest, over left-out folds, mean absolute change in loss.
+        The instability of the choice: the largest, over splits, mean absolute change in loss between
+        training on the split and on all data.
     stability_weight_ : float
         The chosen weight.
     weights_ : dict of ndarrays
         A table with a row for each weight: ``weight``, its error on each outer fold
-        (``split0_error``, ...), their mean (``mean_error``), the candidate chosen without each outer
-        fold (``split0_index``, ...; -1 where all failed) and on all data (``index``).
+        (``split0_error``, ...; of splits that have a view), their mean (``mean_error``), the candidate
+        chosen without each outer fold (``split0_index``, ...; -1 where all failed) and on all data
+        (``index``).
     kfold_index_, kfold_params_ : int, dict
         What plain cross-validation would have chosen with the same search.
     cv_results_ : dict of ndarrays
@@ -155,16 +191,25 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         ``rank_regularized_error``.
         Candidates that an adaptive search did not look at have NaN.
     out_of_fold_predictions_ : ndarray
-        What the choice, trained without a fold, says of that fold's samples: predictions, or
-        probabilities where the loss takes them. With repeats, one row of them for each repeat.
+        The same of the final choice, trained without each fold.
+    lattice_ : Lattice
+        The splits, their distinct training sets, and the views on them; see
+        :class:`steadycv.lattice.Lattice`.
+    ledger_ : Ledger
+        The errors and changes that all of the above is read off, read-only; see
+        :class:`steadycv.ledger.Ledger`.
     scorer_ : callable or dict
         The scorer(s) behind :meth:`score`.
     loss_ : callable
-        The per-sample loss that drove the selection.
+        The per-sample loss that drove the selection, or in which changes were measured where a score
+        drove; None for estimators that have none.
+    driving_score_ : str or None
+        The score, by its name in ``cv_results_``, that all errors are minus of; None where they are
+        means of ``loss_``.
     n_fits_ : int
         How many fits were made, without the refit; one that serves many candidates counts once.
     n_splits_ : int
-        Number of folds, over all repeats.
+        Number of splits, over all repeats.
     refit_time_ : float
         Seconds that the refit took. Only with `refit`.
     multimetric_ : bool
@@ -177,8 +222,9 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
     Notes
     -----
     The method is that of Cory-Wright and Gomez, *Stability Regularized Cross-Validation*. The
-    cross-validation error is the mean over folds of each fold's mean loss; with repeats, errors and
-    instabilities are averaged over them. Of candidates that tie, the first in the grid is
+    cross-validation error is the mean over splits of each one's error; with repeats, errors and
+    instabilities are averaged over them. How all splitters are served by one formula is told in
+    *How the lattice saves fits*. Of candidates that tie, the first in the grid is
     chosen; of weights that tie, the smallest.
 
     With sample weights, all means of losses are weighted. They go to the estimator's ``fit``
@@ -195,10 +241,20 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
     {'max_depth': 2}
     >>> print(f"promised {search.cv_error_:.0f}, expect {search.nested_error_:.0f}")
     promised 3884, expect 4013
+
+    In time order, by another score, at one fit more than plain cross-validation:
+
+    >>> from sklearn.model_selection import TimeSeriesSplit
+    >>> forward = StabilitySearchCV(
+    ...     DecisionTreeRegressor(), {"max_depth": range(1, 8)}, cv=TimeSeriesSplit(5), scoring="r2"
+    ... )
+    >>> forward.fit(X, y).n_fits_
+    6
+    >>> print(f"{forward.nested_scores_['score'].steady:.2f}")
+    0.32
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSearchCV._parameter_constraints,
+    parameter_constraints: ClassVar[dict[str, Any]] = {
         "param_grid": [dict, list],
         "loss": [str, callable, None],
         "stability_weights": [str, numbers.Real, "array-like"],
@@ -206,6 +262,7 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         "search": [str, callable],
         "ledger": [str, object, None],
         "use_paths": ["boolean"],
+        "last_window": ["boolean"],
     }
 
     def __init__(
@@ -227,6 +284,7 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         verbose: int = 0,
         ledger: str | os.PathLike[str] | None = None,
         use_paths: bool = True,
+        last_window: bool = False,
     ) -> None:
         super().__init__(
             estimator=estimator,
@@ -246,6 +304,7 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         self.search = search
         self.ledger = ledger
         self.use_paths = use_paths
+        self.last_window = last_window
 
     @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> StabilitySearchCV:
@@ -266,69 +325,61 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         self : StabilitySearchCV
             The fitted search.
         """
-        weights = self._weights()
+        weights = check_weights(self.stability_weights, nested=self.nested)
         strategy = get_strategy(self.search)
         scorers, _ = self._get_scorers()
         X, y = indexable(X, y)
-        driver = self._driver(scorers, y)
-        if isinstance(scorers, LossScorer):
-            scorers = LossScorer(driver.loss)  # the default loss may depend on y
+        check_grid(self.param_grid)
         grid = Grid(self.param_grid)
+        check_candidates(self.estimator, grid)
+        check_target(self.estimator, y)
         params = check_method_params(X, params=params)
         routed = route(self, params, scorers)
-        weight = loss_weight(params, scorers, driver, n_samples_of(X))
-        lattice = self._lattice(X, y, routed.splitter.split)
+        judging = self._judging(scorers, X, y, routed.scorer.score, params)
+        lattice = self._lattice(X, y, routed.splitter.split, judging, weights)
         problem = Problem(
             estimator=self.estimator,
             X=X,
             y=y,
             lattice=lattice,
-            response=driver.response(y),
-            driver=driver,
-            loss_weight=weight,
-            scorer=None if driver.name == "score" else scorers,
+            judging=judging,
             fit_params=routed.estimator.fit,
-            score_params=routed.scorer.score,
+            keep=_kept_method(self.estimator, judging),
             return_train_score=self.return_train_score,
             error_score=self.error_score,
-            predict_on_copy=overwrites(self.estimator, grid.candidates),
         )
-        ledger = Ledger(
-            len(grid),
-            lattice,
-            weight,
-            with_change=self.nested or weights[0] > 0,
-            nested=self.nested,
-        )
-        if self.error_score != "raise" and not np.isnan(self.error_score):
-            ledger.failed_error = driver.best - float(self.error_score)
-
-        groups = plan(problem, grid, use_paths=self.use_paths)
-        sets = lattice.all_sets() if self.nested else lattice.final_sets(with_full=ledger.with_change)
-        known = strategy is exhaustive and self.ledger is None
-        with TaskTree(self, X, y, params, len(groups) * len(sets) if known else None) as tasks:
-            fitter = Fitter(
-                problem,
-                grid.candidates,
-                groups,
-                tasks,
-                n_jobs=self.n_jobs,
-                pre_dispatch=self.pre_dispatch,
-            )
+        ledger = Ledger(lattice, len(grid), self._failed_error(judging))
+        state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
+        planner = Planner(problem, grid, use_paths=self.use_paths)
+        final, inner = weights_to_run(lattice, weights, everywhere=strategy is exhaustive)
+        is_known = strategy is exhaustive and self.ledger is None
+        n_fits = planner.n_groups * lattice.n_training_sets if is_known else None
+        failures = Failures()
+        with TaskTree(self, X, y, params, n_fits, self.param_grid) as tree:
             with ExitStack() as stack:
-                observers = self._observers(problem, grid, ledger, stack)
-                selector = Selector(grid, ledger, fitter, observers, self._cv_error)
-                choices = selector.run(strategy, weights)
-                fitter.failures.report(
-                    self.error_score, any_worked=bool(np.isfinite(ledger.error).any())
+                selector = Selector(
+                    problem,
+                    grid,
+                    state,
+                    planner,
+                    Executor(self.n_jobs, self.pre_dispatch),
+                    failures,
+                    observers=self._observers(problem, scorers, grid, planner, state, stack),
+                    callback=tree.fit_task,
+                    with_change=bool(lattice.views) or self.nested or weights[0] > 0,
+                    one_by_one=self.ledger is not None,
                 )
-                self._conclude(grid, ledger, weights, choices, driver, scorers)
-                self.out_of_fold_predictions_ = in_order_of_samples(
-                    lattice, selector.outputs_of(self.best_index_)
+                choices = selector.run(strategy, final, inner)
+                failures.report(
+                    self.error_score,
+                    any_worked=bool(np.isfinite(ledger.error).any()),
+                    in_full=self.verbose > 0,
                 )
-            self.n_fits_ = fitter.n_fits
+                self._conclude(grid, ledger, weights, choices, judging, scorers)
+                self._predictions(selector, ledger, choices)
+            self.n_fits_ = failures.n_fits
             if self.refit:
-                self._refit(X, y, routed.estimator.fit, tasks)
+                self._refit(X, y, routed.estimator.fit, tree)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -338,7 +389,12 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
 
     @property
     def nested_error_(self) -> float:
-        """Mean error on the outer folds of what was chosen without them: what to expect on new data."""
+        """Mean error on the outer folds of what was chosen without them: what to expect on new data.
+
+        It is the lowest over the stability weights and thereby slightly low; with a single weight it is
+        not. There is none with ``nested=False``, with a callable `refit`, and of splits that cannot be
+        nested.
+        """
         check_is_fitted(self)
         if not self.nested:
             raise AttributeError(
@@ -350,11 +406,16 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
                 "There is no nested error with a callable refit: its choice was made outside the "
                 "nested cross-validation. weights_ has the outer errors of the weights."
             )
-        return float(self.weights_["mean_error"].min())
+        if not self.lattice_.views:
+            raise AttributeError(f"There is no nested error: {NO_VIEW}")
+        return self._nested_error
 
     @property
     def instability_(self) -> float:
-        """Instability of the choice: the largest, over left-out folds, mean absolute change in loss."""
+        """Instability of the choice: the largest, over splits, mean absolute change in loss.
+
+        The change is that between training on a split and on all data.
+        """
         check_is_fitted(self)
         if np.isnan(self._instability):
             raise AttributeError(
@@ -379,13 +440,17 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
             See :func:`steadycv.generalization_bound`, which says how loose it is.
         """
         check_is_fitted(self)
-        sizes = np.unique(self._fold_sizes)
+        sizes = np.unique([len(split.test) for split in self.lattice_.splits])
         if len(sizes) > 1:
             raise ValueError(
                 f"The theorem is for folds of equal size, and these have {sizes.tolist()} samples."
             )
-        if len(self._fold_sizes) > 1:
-            raise ValueError("The theorem is for one partition, and this search has repeats.")
+        tested = np.concatenate([split.test for split in self.lattice_.splits])
+        if len(tested) != self.lattice_.n_samples or len(np.unique(tested)) != len(tested):
+            repeats = (
+                "this search has repeats" if self.lattice_.n_repeats > 1 else "these splits are none"
+            )
+            raise ValueError(f"The theorem is for one partition, and {repeats}.")
         return generalization_bound(
             self.cv_error_,
             self.instability_,
@@ -395,9 +460,9 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         )
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """Score the refitted estimator, by `scoring` where given and else by minus the loss.
+        """Score the refitted estimator, by `scoring` where given and else by its own score.
 
-        With several scores it is the one that `refit` names, or minus the loss if `refit` is True.
+        With several scores it is the one that `refit` names, or minus the mean of `loss` if that drives.
 
         Parameters
         ----------
@@ -431,81 +496,98 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
 
     # What the parameters say.
 
-    def _weights(self) -> NDArray[np.float64]:
-        if isinstance(self.stability_weights, str):
-            if self.stability_weights != "auto":
-                raise ValueError(
-                    "stability_weights must be 'auto', a number or numbers, got "
-                    f"{self.stability_weights!r}."
-                )
-            weights = np.concatenate([[0.0], np.logspace(-4, 4, 10)])
-        else:
-            weights = np.unique(np.asarray(self.stability_weights, dtype=np.float64))
-        if not len(weights) or not (np.isfinite(weights) & (weights >= 0)).all():
-            raise ValueError(
-                f"stability_weights must be finite numbers from 0 on, got {self.stability_weights!r}."
-            )
-        if len(weights) > 1 and not self.nested:
-            raise ValueError(
-                "nested=False needs a single stability weight, because weights are chosen by "
-                f"nested cross-validation; got stability_weights={self.stability_weights!r}."
-            )
-        return weights
-
     def _get_scorers(self) -> tuple[Any, Any]:
-        if self.scoring is None:
-            loss = default_loss(self.estimator, None) if self.loss is None else self.loss
-            return LossScorer(get_loss(loss)), "score"
-        scorers: tuple[Any, Any] = super()._get_scorers()
-        return scorers
+        """What `scoring` asks for; without it the estimator's own score."""
+        if self.scoring is not None:
+            return scorers_of(self), "score"
+        if hasattr(self.estimator, "score"):
+            return OwnScorer(self.estimator), "score"
+        if self.loss is None and not _has_target(self.estimator):
+            raise TypeError(
+                f"{type(self.estimator).__name__} has no score of its own: pass scoring=, a name or a "
+                "function of a fitted estimator, X and y."
+            )
+        loss = default_loss(self.estimator) if self.loss is None else get_loss(self.loss)
+        return LossScorer(loss), "score"
 
     def _check_refit_for_multimetric(self, scores: Any) -> None:
         if self.loss is not None and self.refit is True:
             return
         try:
-            super()._check_refit_for_multimetric(scores)
+            check_refit(self, scores)
         except ValueError as error:
             raise ValueError(
                 f"{error} The score that refit names drives the selection; or pass loss= to drive it."
             ) from None
 
-    def _driver(self, scorers: Any, y: Any) -> Driver:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        return find_driver(self.estimator, y, self.scoring, scorers, self.refit, self.loss)
+    def _judging(
+        self, scorers: Any, X: Any, y: Any, score_params: dict[str, Any], params: dict[str, Any]
+    ) -> Judging:
+        """What drives the selection, and what is reported besides."""
+        return find_judging(self, scorers, X, y, score_params, params)
 
-    def _cv_error(self, ledger: Ledger, candidates: rules.Candidates) -> NDArray[np.float64]:
-        return rules.cv_error(ledger, candidates)
-
-    def _lattice(self, X: Any, y: Any, split_params: dict[str, Any]) -> Lattice:
+    def _lattice(
+        self,
+        X: Any,
+        y: Any,
+        split_params: dict[str, Any],
+        judging: Judging,
+        weights: NDArray[np.float64],
+    ) -> Lattice:
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        name = f"cv={cv!r}" if hasattr(self.cv, "split") else "cv"
-        lattice = Lattice.from_splits(cv.split(X, y, **split_params), n_samples_of(X), name)
-        if self.nested and lattice.n_folds < 3:
-            raise ValueError(
-                f"nested=True needs 3 folds or more, got {lattice.n_folds}: without two of two "
-                "folds nothing is left to train on. Use more folds, or nested=False."
-            )
+        if is_foreign(split_params.get("groups")):  # splitters are NumPy's
+            split_params = {**split_params, "groups": to_numpy(split_params["groups"])}
+        check_groups(split_params.get("groups"), cv)
+        n_samples = n_samples_of(X)
+        lattice = Lattice(
+            cv.split(X, y, **split_params),
+            n_samples,
+            nested=self.nested,
+            last_window=self.last_window,
+            undefined=lambda rows: judging.measure.undefined(Rows(rows, judging.weight, n_samples)),
+            source=f"cv={cv!r}" if hasattr(self.cv, "split") else "cv",
+        )
+        lines = [*lattice.warnings(), *(too_few_views(lattice, weights) if self.nested else ())]
+        for line in lines:
+            warnings.warn(line, UserWarning, stacklevel=4)
         return lattice
 
+    def _failed_error(self, judging: Judging) -> float:
+        """The error that a failed fit counts as."""
+        if self.error_score == "raise" or np.isnan(self.error_score):
+            return np.inf
+        return judging.best - float(self.error_score)
+
     def _observers(
-        self, problem: Problem, grid: Grid, ledger: Ledger, stack: ExitStack
+        self,
+        problem: Problem,
+        scorers: Any,
+        grid: Grid,
+        planner: Planner,
+        state: State,
+        stack: ExitStack,
     ) -> Sequence[Observer]:
         observers: list[Observer] = []
         if self.ledger is not None:
-            estimators = [new_estimator(self.estimator, params) for params in grid.candidates]
+            from steadycv.identity import candidate_keys, identity
+            from steadycv.ledger_file import LedgerFile
+
             file = LedgerFile(
                 self.ledger,
-                identity(problem, use_paths=self.use_paths),
-                keys=[fingerprint(estimator) for estimator in estimators],
-                settings=[repr(params) for params in grid.candidates],
+                identity(problem, scorers if self.scoring is not None else None, grid),
+                keys=candidate_keys(self.estimator, grid, planner.lines),
+                settings=[repr(params) for params in grid],
             )
             observers.append(stack.enter_context(file))
-            file.load(ledger)
+            file.load(state, planner.lines)
         if self.verbose == 1:
+            from steadycv.progress import ProgressBar
+
             observers.append(stack.enter_context(ProgressBar()))
         elif self.verbose > 1:
-            observers.append(FitLines(grid.candidates, with_scores=self.verbose > 2))
+            from steadycv.progress import FitLines
+
+            observers.append(FitLines(problem.lattice, with_scores=self.verbose > 2))
         return observers
 
     # What the ledger says.
@@ -516,60 +598,101 @@ class StabilitySearchCV(ResultsInNotebook, BaseSearchCV):  # type: ignore[misc] 
         ledger: Ledger,
         weights: NDArray[np.float64],
         choices: Choices,
-        driver: Driver,
+        judging: Judging,
         scorers: Any,
     ) -> None:
         """Set the fitted attributes that are read off the ledger."""
+        lattice = ledger.lattice
+        ledger.freeze()
+        self.lattice_, self.ledger_ = lattice, ledger
         self.multimetric_ = set(ledger.test_scores) != {"score"}
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(ledger.test_scores)
         self.scorer_ = several_scorers(scorers) or scorers
-        self.loss_ = driver.loss
-        self.n_splits_ = ledger.lattice.n_repeats * ledger.lattice.n_folds
-        self._fold_sizes = ledger.lattice.fold_sizes()
+        self.loss_ = judging.loss
+        self.driving_score_ = judging.name if isinstance(judging.measure, Scored) else None
+        self.n_splits_ = len(lattice.splits)
 
-        self.weights_ = weights_table(ledger, weights, choices)
-        errors = self.weights_.get("mean_error", np.zeros(1))
-        chosen = rules.first_minimum(errors)
-        if choices.overall[chosen] < 0 or not np.isfinite(errors[chosen]):
+        if cannot_choose(lattice, weights):
+            weights = np.union1d([0.0], weights)  # it is the chosen one
+        self.weights_ = weights_table(ledger, weights.tolist(), choices)
+        self.stability_weight_, self._nested_error = chosen_weight(lattice, self.weights_)
+        steady = choices.final[self.stability_weight_]
+        if steady < 0 or not np.isfinite(self._nested_error):
             raise ValueError(
                 "Every candidate failed on some training set, so there is none to choose. The "
                 "warning above has the errors; with error_score='raise' the first one stops the "
                 "search."
             )
-        self.stability_weight_ = float(weights[chosen])
-        self.kfold_index_ = choices.kfold
-        self.kfold_params_ = grid.candidates[choices.kfold]
+        self.kfold_index_ = choices.final[0.0]
+        self.kfold_params_ = grid[self.kfold_index_]
 
-        cv_error = self._cv_error(ledger, rules.ALL)
-        instability = rules.instability(ledger)
+        seen = ledger if choices.looked_at.all() else ledger.only(choices.looked_at)
+        cv_error = rules.error(seen, lattice.final)
+        instability = rules.instability(seen, lattice.final)
         regularized = rules.regularized_error(cv_error, instability, self.stability_weight_)
-        self.cv_results_ = grid_search_results(self, grid, ledger)
+        self.cv_results_ = grid_search_results(self, grid, seen, judging.name)
         self.cv_results_["cv_error"] = cv_error
         self.cv_results_["instability"] = instability
         self.cv_results_["regularized_error"] = regularized
         self.cv_results_["rank_regularized_error"] = rules.rank(regularized)
 
         if callable(self.refit):
-            self.best_index_ = self._select_best_index(self.refit, None, self.cv_results_)
+            self.best_index_ = select_index(self, self.cv_results_)
         else:
-            self.best_index_ = int(choices.overall[chosen])
-        self.best_params_ = grid.candidates[self.best_index_]
+            self.best_index_ = steady
+        self.best_params_ = grid[self.best_index_]
         self.cv_error_ = float(cv_error[self.best_index_])
         self._instability = float(instability[self.best_index_])
         if not callable(self.refit):
-            self.best_score_ = (
-                -self.cv_error_
-                if driver.name is None
-                else float(self.cv_results_[f"mean_test_{driver.name}"][self.best_index_])
+            self.best_score_ = self._best_score(judging)
+
+    def _best_score(self, judging: Judging) -> float:
+        name = judging.name or ("score" if not self.multimetric_ else None)
+        if name is None:
+            return -self.cv_error_  # a loss drives, and no score is more than another
+        return float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
+
+    def _predictions(self, selector: Selector, ledger: Ledger, choices: Choices) -> None:
+        """Set what is told from outputs that were kept."""
+        lattice = ledger.lattice
+        labels = is_classifier(self.estimator) and not hasattr(self.estimator, "predict_proba")
+        best = dict.fromkeys(np.flatnonzero(lattice.evaluation_of_split >= 0).tolist(), self.best_index_)
+        self.out_of_fold_predictions_ = in_order_of_samples(
+            lattice, selector.outputs_of(best), labels=labels
+        )
+        if lattice.views and not callable(self.refit):
+            steady = choices.inner[self.stability_weight_]
+            self.nested_scores_ = nested_scores(ledger, steady, choices.inner.get(0.0))
+            chosen = {
+                view.split: int(c)
+                for view, c in zip(lattice.views, steady, strict=True)
+                if view.split is not None
+            }
+            self.nested_predictions_ = in_order_of_samples(
+                lattice, selector.outputs_of(chosen), labels=labels
             )
 
-    def _refit(self, X: Any, y: Any, fit_params: dict[str, Any], tasks: TaskTree) -> None:
+    def _refit(self, X: Any, y: Any, fit_params: dict[str, Any], tree: TaskTree) -> None:
         estimator = new_estimator(self.estimator, self.best_params_)
-        with tasks.refit(estimator, X, y, fit_params):
+        if self.last_window:
+            rows = self.lattice_.rows(self.lattice_.final.reference)
+            fit_params = check_method_params(X, params=fit_params, indices=rows)
+            X, y = safe_split(estimator, X, y, rows)
+        with tree.refit(estimator, X, y, fit_params):
             start = time.perf_counter()
             estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
             self.refit_time_ = time.perf_counter() - start
         self.best_estimator_ = estimator
         if hasattr(estimator, "feature_names_in_"):
             self.feature_names_in_ = estimator.feature_names_in_
+
+
+def _has_target(estimator: Any) -> bool:
+    return bool(is_classifier(estimator) or is_regressor(estimator))
+
+
+def _kept_method(estimator: Any, judging: Judging) -> tuple[str, ...]:
+    """The method whose outputs are kept: probabilities where there are some."""
+    methods = ("predict_proba",) if judging.classes is not None else ()
+    return tuple(m for m in (*methods, "predict", "score_samples") if hasattr(estimator, m))[:1]

@@ -1,7 +1,7 @@
-"""Selection: run a strategy for every weight and every outer fold on one ledger.
+"""Selection: run a strategy for every weight and every view on one ledger.
 
-This is the one loop of the method: strategies ask for candidates, the ledger says which training
-sets are missing, fitting fits them, and the rules turn the ledger into the answers.
+This is the one loop of the method: strategies ask for candidates, the planner says what is still to be
+fitted, the executor fits it, and the rules turn the ledger into the answers.
 """
 
 from __future__ import annotations
@@ -13,213 +13,265 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from steadycv import rules
+from steadycv.planning import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from steadycv._compat import FitTask
     from steadycv.candidates import Grid
-    from steadycv.fitting import Fit, Fitter, Job
-    from steadycv.folds import TrainingSet
+    from steadycv.executor import Executor
+    from steadycv.failures import Failures
+    from steadycv.kept import KeptOutputs
+    from steadycv.lattice import View
     from steadycv.ledger import Ledger
+    from steadycv.planning import Planner
+    from steadycv.reducing import Cells
     from steadycv.strategies import Strategy
+    from steadycv.tasks import Problem, Task
+    from steadycv.waiting import Waiting
 
-__all__ = ["Choices", "Observer", "Selector"]
+__all__ = ["Choices", "Observer", "Selector", "State"]
+
+MOST_KEPT_BYTES = 2**25  # of outputs; beyond it, those that no view will choose are let go
 
 
 class Observer(Protocol):
     """Is told of the work as it goes on."""
 
-    def start(self, jobs: Sequence[Job]) -> None:
-        """A batch of fits begins."""
+    def start(self, tasks: Sequence[Task]) -> None:
+        """Tasks begin."""
 
-    def fitted(self, job: Job, fit: Fit) -> None:
-        """A fit is done, and the ledger knows it."""
+    def fitted(self, task: Task, cells: Cells) -> None:
+        """The models of a task on one training set are there, and the ledger knows them."""
 
-    def complete(self, candidate: int) -> None:
-        """All fits that the batch has for a candidate are done."""
+
+@dataclass(frozen=True)
+class State:
+    """What is known so far.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        Errors and changes.
+    kept : KeptOutputs
+        Outputs of those that may still be chosen.
+    waiting : Waiting
+        Losses that are still to be compared.
+    """
+
+    ledger: Ledger
+    kept: KeptOutputs
+    waiting: Waiting
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the strategy chose, as indices of candidates; -1 where every candidate failed.
+    """What the strategy chose, as numbers of candidates; -1 where every candidate failed.
 
     Attributes
     ----------
-    overall : ndarray of shape (n_weights,)
-        The choice on all data.
-    outer : ndarray of shape (n_weights, n_repeats, k)
-        The choice without each outer fold; empty without nesting.
-    kfold : int
-        The choice on all data with weight 0: plain cross-validation's.
+    final : dict of float to int
+        By weight, the choice on all data.
+    inner : dict of float to ndarray
+        By weight, the choice in each view.
+    looked_at : ndarray of bool
+        Which candidates the choices on all data asked for. Of others more may be known: what was fitted
+        with them, or is in a file.
     """
 
-    overall: NDArray[np.intp]
-    outer: NDArray[np.intp]
-    kfold: int
+    final: dict[float, int]
+    inner: dict[float, NDArray[np.intp]]
+    looked_at: NDArray[np.bool_]
 
 
 class Selector:
-    """Runs one strategy for all weights and outer folds, side by side.
+    """Runs one strategy for all weights and views, side by side.
 
     Parameters
     ----------
+    problem : Problem
+        What all fits share.
     grid : Grid
         The candidates.
-    ledger : Ledger
+    state : State
         What is known of them.
-    fitter : Fitter
-        Fits what is missing.
+    planner : Planner
+        Makes tasks of what is missing.
+    executor : Executor
+        Runs them.
+    failures : Failures
+        Counts what failed.
     observers : sequence of Observer
         Told of the work as it goes on.
-    cv_error : callable
-        The rule for the error of the final choice.
-
-    Attributes
-    ----------
-    outputs : dict of int to dict of TrainingSet to ndarray
-        For candidates that may still be chosen: the outputs on the left-out folds.
+    callback : callable
+        Makes the tasks that scikit-learn's callbacks are told of.
+    with_change : bool
+        Whether instabilities are wanted.
+    one_by_one : bool
+        Whether every training set is a task of its own, so that it can be written down at once.
     """
 
     def __init__(
         self,
+        problem: Problem,
         grid: Grid,
-        ledger: Ledger,
-        fitter: Fitter,
-        observers: Sequence[Observer] = (),
-        cv_error: Callable[[Ledger, rules.Candidates], NDArray[np.float64]] = rules.cv_error,
+        state: State,
+        planner: Planner,
+        executor: Executor,
+        failures: Failures,
+        *,
+        observers: Sequence[Observer],
+        callback: Callable[[], FitTask | None],
+        with_change: bool,
+        one_by_one: bool,
     ) -> None:
+        self._problem = problem
         self._grid = grid
-        self._ledger = ledger
-        self._fitter = fitter
+        self._state = state
+        self._planner = planner
+        self._executor = executor
+        self._failures = failures
         self._observers = observers
-        self._cv_error = cv_error
-        self.outputs: dict[int, dict[TrainingSet, NDArray[Any]]] = {}
+        self._callback = callback
+        self._with_change = with_change
+        self._one_by_one = one_by_one
 
-    def run(self, strategy: Strategy, weights: NDArray[np.float64]) -> Choices:
-        """Choose a candidate for every weight, on all data and without each outer fold."""
-        lattice = self._ledger.lattice
-        # Plain cross-validation, weight 0, is always among the final choices, to compare with.
-        final = [_Run(strategy, self._grid, w, None) for w in np.union1d([0.0], weights)]
-        outer = [
-            _Run(strategy, self._grid, w, (r, t))
-            for w in weights
-            for r in range(lattice.n_repeats)
-            for t in range(lattice.n_folds)
-            if self._ledger.nested
-        ]
-        self._finalists = _Finalists(len(self._grid), final)
-        runs = final + outer
+    def run(
+        self, strategy: Strategy, weights: Sequence[float], inner_weights: Sequence[float]
+    ) -> Choices:
+        """Choose a candidate for every weight, on all data and in each view."""
+        lattice = self._state.ledger.lattice
+        final = [_Run(strategy, self._grid, w, lattice.final) for w in weights]
+        inner = [_Run(strategy, self._grid, w, view) for w in inner_weights for view in lattice.views]
+        self._finalists = _Finalists(self._state.ledger, final + inner)
+        runs = final + inner
         for run in runs:
             run.proceed()
         while runs:
             self._fit(self._wanted(runs))
-            seen = {place: self._errors(place) for place in {run.place for run in runs}}
+            views = {id(run.view): run.view for run in runs}
+            seen = {key: self._seen(view) for key, view in views.items()}
             for run in runs:
-                error, instability = (of_all[run.asked] for of_all in seen[run.place])
+                error, instability = (of_all[run.asked] for of_all in seen[id(run.view)])
                 run.proceed(rules.regularized_error(error, instability, run.weight))
             runs = [run for run in runs if run.choice is None]
-        overall = {run.weight: -1 if run.choice is None else run.choice for run in final}
         return Choices(
-            overall=np.array([overall[w] for w in weights], dtype=np.intp),
-            outer=np.array([run.choice for run in outer], dtype=np.intp).reshape(
-                (-1, lattice.n_repeats, lattice.n_folds)
-            ),
-            kfold=overall[0.0],
+            final={run.weight: -1 if run.choice is None else run.choice for run in final},
+            inner={
+                w: np.array([run.choice for run in inner if run.weight == w], dtype=np.intp)
+                for w in inner_weights
+            },
+            looked_at=np.logical_or.reduce([run.has_asked for run in final]),
         )
 
-    def outputs_of(self, candidate: int) -> dict[TrainingSet, NDArray[Any]]:
-        """The outputs of a candidate on the left-out folds; fits again what was not kept."""
-        kept = self.outputs.setdefault(candidate, {})
-        self._fit(
-            {
-                training_set: np.arange(len(self._grid)) == candidate
-                for training_set in self._ledger.lattice.final_sets(with_full=False)
-                if training_set not in kept
-                and np.isfinite(self._ledger.error[candidate][_at(training_set)])
-            }
-        )
-        return kept
+    def outputs_of(self, chosen: dict[int, int]) -> dict[int, NDArray[Any]]:
+        """By split, the outputs of a candidate on its test rows; what was not kept is fitted for them.
 
-    def _wanted(self, runs: list[_Run]) -> dict[TrainingSet, NDArray[np.bool_]]:
-        """The training sets that are missing, each with a mask of the candidates."""
-        asked: dict[tuple[int, int] | None, NDArray[np.bool_]] = {}
+        What such a fit says of errors is not recorded: the ledger keeps its first answer.
+        """
+        lattice, kept, ledger = self._state.ledger.lattice, self._state.kept, self._state.ledger
+        wanted = Wanted(
+            np.zeros((len(self._planner.lines), lattice.n_training_sets), dtype=bool),
+            np.zeros((len(self._planner.lines), len(lattice.comparisons)), dtype=bool),
+        )
+        known = {
+            split: candidate
+            for split, candidate in chosen.items()
+            if candidate >= 0
+            and np.isfinite(ledger.error[candidate, lattice.evaluation_of_split[split]])
+        }
+        for split, candidate in known.items():
+            if (candidate, split) not in kept:
+                line = self._planner.line_of[candidate]
+                wanted.training_sets[line, lattice.training_set_of(split)] = True
+        self._fit(wanted, record=False)
+        return {
+            split: kept[candidate, split]
+            for split, candidate in known.items()
+            if (candidate, split) in kept
+        }
+
+    def _wanted(self, runs: list[_Run]) -> Wanted:
+        """What is missing of all that the runs ask for."""
+        asked: dict[int, tuple[View, NDArray[np.bool_]]] = {}
         for run in runs:
-            mask = asked.setdefault(run.place, np.zeros(len(self._grid), dtype=bool))
+            _, mask = asked.setdefault(id(run.view), (run.view, np.zeros(len(self._grid), dtype=bool)))
             mask[run.asked] = True
-        wanted: dict[TrainingSet, NDArray[np.bool_]] = {}
-        for place, mask in asked.items():
-            candidates = np.flatnonzero(mask)
-            missing = (
-                self._ledger.missing_final(candidates)
-                if place is None
-                else self._ledger.missing_outer(candidates, *place)
-            )
-            for training_set, some in missing:
-                wanted.setdefault(training_set, np.zeros_like(mask))[some] = True
-        return wanted
+        return self._planner.missing(
+            [(view, np.flatnonzero(mask)) for view, mask in asked.values()],
+            self._state.ledger,
+            self._state.waiting,
+            with_change=self._with_change,
+        )
 
-    def _fit(self, wanted: dict[TrainingSet, NDArray[np.bool_]]) -> None:
-        """Fit, and let the ledger reduce the losses as they arrive."""
-        batches = self._fitter.batches(wanted)
-        if not batches:
+    def _fit(self, wanted: Wanted, *, record: bool = True) -> None:
+        """Run tasks for what is wanted, and take what they leave as it arrives."""
+        tasks = self._planner.tasks(
+            wanted, n_workers=self._executor.n_workers, one_by_one=self._one_by_one
+        )
+        if not tasks:
             return
         for observer in self._observers:
-            observer.start([job for batch in batches for job in batch.jobs])
-        for batch, job, fit in self._fitter.fit(batches):
-            self._record(job, fit)
+            observer.start(tasks)
+        ready = self._planner.ready(tasks, self._callback)
+        for task, cells, is_last in self._executor.run(self._problem, ready):
+            self._take(task, cells, record=record)
             for observer in self._observers:
-                observer.fitted(job, fit)
-            if job is batch.jobs[-1]:
-                self._complete(np.unique(np.concatenate([job.candidates for job in batch.jobs])))
+                observer.fitted(task, cells)
+            if is_last and record and self._state.kept.n_bytes > MOST_KEPT_BYTES:
+                self.let_go()
 
-    def _record(self, job: Job, fit: Fit) -> None:
-        self._ledger.record(job.candidates, job.training_set, fit.losses)
-        if len(job.training_set.left_out) == 1:
-            self._ledger.record_scores(job.candidates, job.training_set, fit)
-            if fit.outputs is not None:
-                for row, candidate in enumerate(job.candidates.tolist()):
-                    if row not in fit.failures:
-                        kept = self.outputs.setdefault(candidate, {})
-                        kept[job.training_set] = fit.outputs[row]
-
-    def _complete(self, candidates: NDArray[np.intp]) -> None:
-        for observer in self._observers:
-            for candidate in candidates.tolist():
-                observer.complete(candidate)
-        self._finalists.enter(
-            candidates,
-            self._cv_error(self._ledger, candidates),
-            rules.instability(self._ledger, candidates),
+    def _take(self, task: Task, cells: Cells, *, record: bool) -> None:
+        candidates = task.candidates
+        self._failures.count(
+            cells.n_fits,
+            [(int(candidates[i]), task.settings[i], error) for i, error in cells.failures.items()],
+            cells.scoring_failures.values(),
         )
-        kept = np.fromiter(self.outputs, dtype=np.intp, count=len(self.outputs))
-        for candidate in kept[self._finalists.are_out(kept)].tolist():
-            del self.outputs[candidate]
+        worked = [i for i in range(len(candidates)) if i not in cells.failures]
+        for split, outputs in cells.kept.items():
+            self._state.kept.keep(candidates[worked].tolist(), split, [outputs[i] for i in worked])
+        if record:
+            self._state.ledger.record(candidates, cells)
+            self._compare(task, cells)
 
-    def _errors(self, place: tuple[int, int] | None) -> tuple[NDArray[np.float64], ...]:
-        """Error and instability of all candidates, as seen from a place."""
-        if place is None:
-            return self._cv_error(self._ledger, rules.ALL), rules.instability(self._ledger)
-        return (
-            rules.inner_cv_error(self._ledger, rules.ALL, *place),
-            rules.inner_instability(self._ledger, rules.ALL, *place),
-        )
+    def _compare(self, task: Task, cells: Cells) -> None:
+        """Compare losses that waited in a task with those of other tasks, a line at a time."""
+        for training_set, (losses, waits_for) in cells.waiting.items():
+            for line in np.unique(self._planner.line_of[task.candidates]).tolist():
+                at = np.flatnonzero(self._planner.line_of[task.candidates] == line)
+                candidates = task.candidates[at]
+                compared = self._state.waiting.add(candidates, training_set, losses[at], waits_for)
+                for comparison, changes in compared:
+                    self._state.ledger.change[candidates, comparison] = changes
+
+    def let_go(self) -> None:
+        """Let go of outputs of candidates that no view will choose."""
+        kept = self._state.kept
+        if len(candidates := np.unique([candidate for candidate, _ in kept]).astype(np.intp)):
+            out = self._finalists.are_out(candidates)
+            kept.drop([(c, s) for c, s in list(kept) if out[s, np.searchsorted(candidates, c)]])
+
+    def _seen(self, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Error and instability of all candidates, as a view sees them."""
+        ledger = self._state.ledger
+        return rules.error(ledger, view), rules.instability(ledger, view)
 
 
 class _Run:
-    """A strategy at work for one weight, on all data (place None) or without an outer fold.
+    """A strategy at work for one weight in one view.
 
     `choice` is None while it goes on, and -1 where every candidate it asked for failed.
     """
 
-    def __init__(
-        self, strategy: Strategy, grid: Grid, weight: float, place: tuple[int, int] | None
-    ) -> None:
+    def __init__(self, strategy: Strategy, grid: Grid, weight: float, view: View) -> None:
         self._questions = strategy(grid)
         self._errors = np.full(len(grid), np.nan)
         self.weight = float(weight)
-        self.place = place
+        self.view = view
         self.choice: int | None = None
         self.asked = np.zeros(0, dtype=np.intp)
         self.has_asked = np.zeros(len(grid), dtype=bool)
@@ -254,38 +306,32 @@ class _Run:
 
 
 class _Finalists:
-    """Which candidates some final run may still choose."""
+    """Which candidates some run may still choose."""
 
-    def __init__(self, n_candidates: int, runs: list[_Run]) -> None:
+    def __init__(self, ledger: Ledger, runs: list[_Run]) -> None:
+        self._ledger = ledger
         self._runs = runs
-        self._weights = np.array([run.weight for run in runs])
-        self._errors = np.full((n_candidates, len(runs)), np.nan)
-        self._best = np.full(len(runs), np.inf)
-
-    def enter(
-        self,
-        candidates: NDArray[np.intp],
-        error: NDArray[np.float64],
-        instability: NDArray[np.float64],
-    ) -> None:
-        """Take note of candidates' errors and instabilities; NaN where not known yet."""
-        errors = np.stack(
-            [rules.regularized_error(error, instability, w) for w in self._weights], axis=1
-        )
-        self._errors[candidates] = errors
-        asked = np.stack([run.has_asked[candidates] for run in self._runs], axis=1)
-        self._best = np.fmin(self._best, np.fmin.reduce(np.where(asked, errors, np.inf), axis=0))
 
     def are_out(self, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which of the candidates no run will choose."""
-        out = np.ones(len(candidates), dtype=bool)
-        for run, errors, best in zip(self._runs, self._errors[candidates].T, self._best, strict=True):
-            if run.choice is not None:
-                out &= candidates != run.choice
+        """By split, which of the candidates neither the final view nor that of the split will choose."""
+        lattice = self._ledger.lattice
+        out = np.ones((len(lattice.splits), len(candidates)), dtype=bool)
+        for run in self._runs:
+            is_out = self._is_out(run, candidates)
+            if run.view.split is None:
+                out &= is_out
             else:
-                out &= run.has_asked[candidates] & (rules.less_a_tie(errors) > best)
+                out[run.view.split] &= is_out
         return out
 
-
-def _at(training_set: TrainingSet) -> tuple[int, ...]:
-    return (training_set.repeat, *training_set.left_out)
+    def _is_out(self, run: _Run, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
+        if run.choice is not None:
+            others: NDArray[np.bool_] = candidates != run.choice
+            return others
+        error = rules.error(self._ledger, run.view)
+        errors = rules.regularized_error(error, rules.instability(self._ledger, run.view), run.weight)
+        best = np.fmin.reduce(np.where(run.has_asked, errors, np.inf))
+        is_out: NDArray[np.bool_] = run.has_asked[candidates] & (
+            rules.less_a_tie(errors[candidates]) > best
+        )
+        return is_out

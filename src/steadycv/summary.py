@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from steadycv.error_words import ErrorWords, with_article
 from steadycv.words import short_names
 
 if TYPE_CHECKING:
@@ -40,21 +41,22 @@ def summarize(search: StabilitySearchCV) -> str:
 def side_by_side(search: StabilitySearchCV) -> list[Row]:
     """The parameters and the errors of both choices."""
     plain, steady = search.kfold_index_, search.best_index_
-    results, weights = search.cv_results_, search.weights_
+    results, weights, words = search.cv_results_, search.weights_, ErrorWords.of(search)
+    error, instability = words.shown(results["cv_error"]), results["instability"]
     names = short_names(sorted({*search.kfold_params_, *search.best_params_}))
     rows = [
         Row(short, search.kfold_params_.get(name, "-"), search.best_params_.get(name, "-"))
         for name, short in names.items()
     ]
     rows += [
-        Row("CV error (promised)", results["cv_error"][plain], results["cv_error"][steady]),
-        Row("instability", results["instability"][plain], results["instability"][steady]),
+        Row(f"{words.cv} (promised)", error[plain], error[steady]),
+        Row(words.instability, instability[plain], instability[steady]),
         Row("stability weight", 0, search.stability_weight_),
     ]
     if has_nested_error(search):
         is_plain = weights["weight"] == 0
-        of_plain = weights["mean_error"][is_plain][0] if is_plain.any() else "-"
-        rows.append(Row("nested error (to expect)", of_plain, search.nested_error_))
+        of_plain = words.shown(weights["mean_error"][is_plain][0]) if is_plain.any() else "-"
+        rows.append(Row(f"{words.nested} (to expect)", of_plain, words.shown(search.nested_error_)))
     return rows
 
 
@@ -62,10 +64,16 @@ def what_to_expect(search: StabilitySearchCV, number: Callable[[float], str]) ->
     """The closing sentence; empty without a nested error."""
     if not has_nested_error(search):
         return ""
-    low = 1 - search.cv_error_ / search.nested_error_ if search.nested_error_ else 0.0
+    words = ErrorWords.of(search)
+    better = words.disappointment(search.cv_error_, search.nested_error_) or 0.0
+    expected = number(words.shown(search.nested_error_))
+    than_that = f"{'higher' if (better >= 0) == words.is_score else 'lower'} than that"
+    difference = (
+        f"{words.difference(better)} {than_that}" if better or not words.is_score else "the same"
+    )
     return (
-        f"On new data expect an error of about {number(search.nested_error_)}; the CV error of "
-        f"the choice is {abs(low):.1%} {'lower' if low >= 0 else 'higher'} than that."
+        f"On new data expect {with_article(words.noun)} of about {expected}; the {words.cv} of "
+        f"the choice is {difference}."
     )
 
 

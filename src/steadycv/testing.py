@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from steadycv._compat import safe_split
-from steadycv.fitting import new_estimator
+from steadycv.estimators import new_estimator
 from steadycv.paths import PathData, find_path
+from steadycv.paths.separate import separate_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
 __all__ = ["check_path"]
@@ -25,16 +28,17 @@ def check_path(
     y: Any,
     *,
     sample_weight: NDArray[np.float64] | None = None,
-    method: str = "predict",
+    methods: Sequence[str] = ("predict",),
     rtol: float = 1e-9,
     atol: float = 1e-9,
     serves: bool | None = True,
     seed: int = 0,
 ) -> None:
-    """Check that a path gives every candidate the outputs of a separate fit.
+    """Check that a path gives every candidate the outputs of a separate fit, whoever else is asked for.
 
     Three training sets of different size are tried. Candidates that the path does not serve are
-    passed over.
+    passed over. The path's lines are asked for together, in two parts and one at a time, and their
+    outputs must be the same to the last bit.
 
     Parameters
     ----------
@@ -46,8 +50,8 @@ def check_path(
         The samples.
     sample_weight : ndarray, optional
         Their weights.
-    method : str, default="predict"
-        The outputs to compare, ``"predict"`` or ``"predict_proba"``.
+    methods : sequence of str, default=("predict",)
+        The outputs to compare, ``"predict"``, ``"predict_proba"`` or ``"decision_function"``.
     rtol, atol : float
         How close the outputs must be; labels must be equal.
     serves : bool or None, default=True
@@ -75,22 +79,61 @@ def check_path(
     if not served:
         return
     first = new_estimator(estimator, served[0])
+    missing = set(methods) - set(path.methods(first))
+    assert not missing, f"the path does not give {sorted(missing)}"
     prepared = path.prepare(first, X, y)
+    for data in _training_sets(first, X, y, sample_weight, tuple(methods), prepared, seed):
+        found = path.outputs(first, served, data)
+        message = f"trained on {len(data.rows)} of {X.shape[0]} samples"
+        for method in methods:
+            assert len(found[method]) == len(served), (
+                f"{len(found[method])} outputs of {method} for {len(served)} settings"
+            )
+        for i, candidate in enumerate(served):
+            expected = separate_outputs(estimator, candidate, data)
+            for method in methods:
+                _assert_close(
+                    found[method][i], expected[method], f"{method} of {candidate} {message}", rtol, atol
+                )
+        for part in _parts(path, first, served):
+            alone = path.outputs(first, [served[i] for i in part], data)
+            for method in methods:
+                np.testing.assert_array_equal(
+                    np.asarray(alone[method]),
+                    np.asarray(found[method])[part],
+                    err_msg=f"{method} of candidates {part}, asked for apart, {message}",
+                )
+
+
+def _training_sets(
+    estimator: Any, X: Any, y: Any, weight: Any, methods: tuple[str, ...], prepared: Any, seed: int
+) -> Iterator[PathData]:
     n_samples = X.shape[0]
     for n_train in (n_samples, n_samples - n_samples // 5, n_samples // 2 + 1):
         rows = np.sort(np.random.default_rng(seed).permutation(n_samples)[:n_train])
-        X_train, y_train = safe_split(first, X, y, rows)
-        fit_params = {} if sample_weight is None else {"sample_weight": sample_weight[rows]}
-        data = PathData(X, y, rows, X_train, y_train, fit_params, method, prepared)
-        found = path.outputs(first, served, data)
-        assert len(found) == len(served), f"{len(found)} outputs for {len(served)} settings"
-        for candidate, outputs in zip(served, found, strict=True):
-            separate = clone(new_estimator(estimator, candidate)).fit(X_train, y_train, **fit_params)
-            expected = np.asarray(getattr(separate, method)(X))
-            message = f"{candidate} trained on {n_train} of {n_samples} samples"
-            if expected.dtype.kind == "f":
-                np.testing.assert_allclose(
-                    outputs, expected, rtol=rtol, atol=atol * np.abs(expected).max(), err_msg=message
-                )
-            else:
-                np.testing.assert_array_equal(outputs, expected, err_msg=message)
+        X_train, y_train = safe_split(estimator, X, y, rows)
+        fit_params = {} if weight is None else {"sample_weight": weight[rows]}
+        yield PathData(X, y, rows, X_train, y_train, fit_params, methods, prepared)
+
+
+def _parts(path: Any, estimator: Any, settings: list[dict[str, Any]]) -> list[list[int]]:
+    """Positions of whole lines: each line alone, then the first half of the lines and the rest."""
+    lines: dict[Any, list[int]] = {}
+    for i, setting in enumerate(settings):
+        line = path.line(estimator, setting) if hasattr(path, "line") else None
+        lines.setdefault(line, []).append(i)
+    parts = list(lines.values())
+    if len(parts) < 2:
+        return []
+    half = len(parts) // 2
+    return [*parts, *(sorted(chain.from_iterable(some)) for some in (parts[:half], parts[half:]))]
+
+
+def _assert_close(
+    found: NDArray[Any], expected: NDArray[Any], message: str, rtol: float, atol: float
+) -> None:
+    if expected.dtype.kind == "f":
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol * scale, err_msg=message)
+    else:
+        np.testing.assert_array_equal(found, expected, err_msg=message)

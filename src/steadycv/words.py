@@ -18,6 +18,8 @@ LONGEST_VALUE = 60  # characters of a parameter's value that are shown
 _LOSS_NAMES = {
     "squared_error": "mean squared error",
     "absolute_error": "mean absolute error",
+    "squared_log_error": "mean squared logarithmic error",
+    "absolute_percentage_error": "mean absolute percentage error",
     "poisson_deviance": "mean Poisson deviance",
     "gamma_deviance": "mean gamma deviance",
     "zero_one": "share of wrong predictions",
@@ -113,5 +115,7 @@ def loss_name(loss: Loss) -> str:
         return _LOSS_NAMES[name]
     if hasattr(loss, "alpha"):
         return f"pinball loss of the quantile {loss.alpha:g}"
+    if hasattr(loss, "power"):
+        return f"mean Tweedie deviance of the power {loss.power:g}"
     name = str(getattr(loss, "__name__", type(loss).__name__)).strip("<>")
     return "mean loss" if name == "lambda" else f"mean of {name}"

@@ -88,7 +88,7 @@ def test_compare_interrupted(table, tmp_path, monkeypatch, kept):
     def interrupted(*args, **how):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("steadycv.cli.compare.run_comparison", interrupted)
+    monkeypatch.setattr("steadycv.cli.run_compare.run_comparison", interrupted)
     out = ("--out", tmp_path / "out.csv") if kept else ()
     result = run("compare", table, "--target", "y", *out)
     assert result.exit_code == 130

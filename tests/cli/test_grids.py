@@ -7,9 +7,10 @@ import pandas as pd
 
 from steadycv.cli.errors import UserError
 from steadycv.cli.grids import check_grid, read_grids
-from steadycv.cli.models import MODELS
+from steadycv.cli.pipelines import behind
 from steadycv.cli.preparation import find_columns
-from steadycv.cli.targets import Task
+from steadycv.cli.request import Task
+from steadycv.model_catalogue import MODELS
 
 TEXTS = {
     "g.yaml": "max_depth: [1, 2, null]\nmin_impurity_decrease: [1e-3, 0.5]\n",
@@ -20,7 +21,7 @@ TEXTS = {
 
 def cart():
     _, columns = find_columns(pd.DataFrame({"a": [1.0, 2.0]}))
-    return MODELS["cart"].behind(columns, Task.regression)
+    return behind(columns, MODELS["cart"], Task.regression)
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -6,9 +6,10 @@ from sklearn.linear_model import LinearRegression
 pytest.importorskip("typer")
 
 from steadycv.cli.errors import UserError
-from steadycv.cli.models import MODELS, find_model
+from steadycv.cli.pipelines import behind, default_grid, find_model
 from steadycv.cli.preparation import find_columns, prepared
-from steadycv.cli.targets import Task
+from steadycv.cli.request import Task
+from steadycv.model_catalogue import MODELS
 
 FRAME = pd.DataFrame(
     {
@@ -102,11 +103,11 @@ def test_first_candidate_is_the_simplest(name, task):
         with pytest.raises(UserError, match=f"The model {name} does not predict"):
             find_model(name, task)
         return
-    grid = model.default_grid(columns, task, X, y)
+    grid = default_grid(columns, model, task, X, y)
     error = {}
     for end in (0, -1):
         params = {key: values[end] for key, values in grid.items()}
-        fitted = find_model(name, task).behind(columns, task).set_params(**params)
+        fitted = behind(columns, find_model(name, task), task).set_params(**params)
         if name == "random-forest":
             fitted.set_params(model__n_estimators=10, model__random_state=0)
         error[end] = np.mean((fitted.fit(X, y).predict(X) - y) ** 2)

@@ -6,7 +6,8 @@ pytest.importorskip("typer")
 
 from steadycv.cli.errors import UserError
 from steadycv.cli.folds import find_folds
-from steadycv.cli.targets import Task, features_and_target
+from steadycv.cli.request import Task
+from steadycv.cli.targets import features_and_target
 
 FRAME = pd.DataFrame({"a": np.arange(30), "b": ["x", "y", None] * 10, "y": np.arange(30) / 3})
 

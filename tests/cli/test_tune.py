@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 
 from steadycv import StabilitySearchCV
 from steadycv.cli.app import app
-from steadycv.cli.models import MODELS
 from steadycv.cli.saved_model import load_model
 from steadycv.cli.tune import _complete_model
+from steadycv.model_catalogue import MODELS
 
 COMMAND = [sys.executable, "-c", "from steadycv.cli import main; main()"]
 EVIL = "<script>alert('x')</script>"
@@ -181,7 +181,7 @@ def test_messy_table(table, out):
 
 def test_classes_of_text(classes, out):
     result = done("tune", classes, "--target", "kind", "--out", out, "--model", "logistic")
-    assert "CV error: log loss" in result.stdout
+    assert "CV error: share of wrong predictions" in result.stdout
     data = json.loads((out / "results.json").read_text())["data"]
     assert (data["task"], data["classes"]) == ("classification", ["high", "low"])
 
@@ -191,9 +191,6 @@ def test_several_models_are_compared(classes, out):
         "tune", classes, "--target", "kind", "--out", out, "--model", "knn,ridge", "--model", "cart,knn"
     )
     assert "3 models on classes.tsv, the best first" in result.stdout
-    assert "judged by the share of wrong predictions, as ridge has no probabilities" in " ".join(
-        result.stdout.split()
-    )
     content = json.loads((out / "results.json").read_text())
     names = [model["model"] for model in content["models"]]
     errors = [model["steady"]["nested_error"] for model in content["models"]]
@@ -239,7 +236,7 @@ def test_every_model_is_tuned_and_saved(tmp_path, out, model, task):
         assert predictions["prediction"].std() > 0
     else:
         assert set(predictions["prediction"]) == {"high", "low"}
-        assert (len(predictions.columns) == 3) == MODELS[model].probabilities
+        assert (len(predictions.columns) == 3) == (model not in ("svm", "ridge"))
 
 
 def test_task_is_found_and_can_be_forced(tmp_path, out, grid):
@@ -285,6 +282,100 @@ def test_groups_and_repeats(tmp_path, out, grid, monkeypatch, target, repeats):
         assert splits[0][1].tolist() not in [split[1].tolist() for split in splits[3:]]
 
 
+def test_rows_are_split_forward_in_time(tmp_path, out, grid, monkeypatch):
+    frame = a_frame().drop(columns="kind")
+    path = tmp_path / "t.csv"
+    frame.sample(frac=1, random_state=3).to_csv(path, index=False)
+    seen = {}
+    fit = StabilitySearchCV.fit
+
+    def remember(search, X, y, **params):
+        seen.update(search=search, X=X, y=y)
+        return fit(search, X, y, **params)
+
+    monkeypatch.setattr(StabilitySearchCV, "fit", remember)
+    options = ("--target", "y", "--time", "day", "--model", "ridge", "--grid", grid, "--out", out)
+    result = done("tune", path, *options, "--folds", 4)
+    words = " ".join(result.stdout.split())
+    assert "Rows are sorted by day, which is not used itself, and split forward in time" in words
+    assert "day has dates" not in words
+    np.testing.assert_allclose(seen["y"], frame["y"])
+    assert "day" not in seen["X"]
+    lattice = seen["search"].lattice_
+    assert len(lattice.splits) == 4
+    assert all(split.train[-1] < split.test[0] for split in lattice.splits)
+    content = json.loads((out / "results.json").read_text())
+    assert (content["time"], content["splits"]) == ("day", "4 splits forward in time, by day")
+    assert content["models"][0]["n_views"] == 3
+    assert "--time day" in content["command"]
+    assert load_model(out / "model.skops").splits == content["splits"]
+    page = (out / "report.html").read_text()
+    assert "Splits: 4 splits forward in time, by day." in page
+    assert "4 splits forward in time</span>" in page
+    assert len(pd.read_csv(io.StringIO(done("predict", out / "model.skops", path).stdout))) == 60
+
+
+def test_few_splits_forward_in_time(table, out, grid):
+    options = ("--target", "y", "--time", "day", "--model", "ridge", "--grid", grid, "--out", out)
+    result = done("tune", table, *options, "--folds", 3)
+    words = " ".join(result.stdout.split())
+    assert "ridge: The stability weight is 0, as 2 views cannot choose one" in words
+    assert "slightly low" not in words
+    [model] = json.loads((out / "results.json").read_text())["models"]
+    assert model["stability_weight"] == 0
+    assert model["n_views"] == 2
+
+
+def test_first_rows_in_time_of_one_class(classes, tmp_path, out):
+    frame = pd.read_csv(classes, sep="\t").sort_values("kind")
+    frame["day"] = np.arange(60)
+    path = tmp_path / "sorted.csv"
+    frame.to_csv(path, index=False)
+    line = refused("tune", path, "--target", "kind", "--time", "day", "--out", out)
+    assert (
+        "The first 10 rows in time, which the first split trains on, are all of the class 'high'" in line
+    )
+
+
+def test_dates_split_at_random_are_told_of_time(table, out, grid):
+    options = ("--target", "y", "--model", "ridge", "--grid", grid, "--out", out)
+    words = " ".join(done("tune", table, *options).stdout.split())
+    assert (
+        "day has dates, and rows are split at random: if new data are later than these, use --time day"
+        in (words)
+    )
+
+
+def test_a_score_drives_and_is_told(classes, out):
+    options = ("--target", "kind", "--model", "svm", "--scoring", "roc_auc", "--out", out)
+    result = done("tune", classes, *options)
+    [model] = json.loads((out / "results.json").read_text())["models"]
+    words = " ".join(result.stdout.split())
+    steady = model["steady"]
+    assert "CV score: roc_auc" in words
+    assert f"On new data expect a roc_auc of about {-steady['nested_error']:.4g}".rstrip("0") in words
+    assert "slightly high, as the highest over 11 stability weights" in words
+    assert steady["cv_score"] == pytest.approx(-steady["cv_error"])
+    assert steady["nested_score"] == pytest.approx(-steady["nested_error"])
+    gap = steady["cv_score"] - steady["nested_score"]
+    assert steady["expected_disappointment"] == pytest.approx(gap)
+    content = json.loads((out / "results.json").read_text())
+    assert (content["scoring"], content["errors_are"]) == ("roc_auc", "minus roc_auc")
+    table = pd.read_csv(out / "results.csv")
+    np.testing.assert_allclose(table["score"], -table["cv_error"])
+    assert "nested roc_auc" in (out / "report.html").read_text()
+
+
+def test_a_score_of_two_classes_for_three(tmp_path, out):
+    frame = a_frame().drop(columns="y")
+    frame["kind"] = np.arange(60) % 3
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    line = refused("tune", path, "--target", "kind", "--scoring", "f1", "--out", out)
+    assert "Target is multiclass but average='binary'" in line
+    assert line.endswith("Use f1_macro or f1_micro or f1_weighted.")
+
+
 def test_options_reach_the_search(table, out, monkeypatch, tmp_path):
     seen = []
     fit = StabilitySearchCV.fit
@@ -313,7 +404,8 @@ def test_options_reach_the_search(table, out, monkeypatch, tmp_path):
     assert "mean absolute error" in result.stdout
     [search] = seen
     assert search.stability_weights == [0, 0.5, 2]
-    assert search.loss == "absolute_error"
+    assert search.scoring == "neg_mean_absolute_error"
+    assert search.loss_.name == "absolute_error"
     assert search.search == "coordinate"
     assert (search.cv.get_n_splits(), search.cv.random_state) == (8, 7)
     assert search.estimator.named_steps["model"].random_state == 7
@@ -432,8 +524,30 @@ def test_ledger_of_another_search_is_refused_and_left(table, out, grid, tmp_path
         ([], "Name the column to predict with --target: a, <script>"),
         (["--target", "y", "--model", "lasso"], "There is no model 'lasso'. There are sparse-ridge,"),
         (["--target", "y", "--model", ","], "--model needs a name"),
-        (["--target", "y", "--scoring", "r2"], "--scoring r2 cannot drive a regression; these can:"),
-        (["--target", "y", "--scoring", "accuracy"], "cannot drive a regression"),
+        (
+            ["--target", "y", "--scoring", "accuracy"],
+            "--scoring accuracy cannot drive a regression. These can: d2_absolute_error_score,",
+        ),
+        (["--target", "y", "--scoring", "rand_score"], "cannot drive a regression"),
+        (
+            ["--target", "member", "--scoring", "r2"],
+            "cannot drive a classification. These can: accuracy,",
+        ),
+        (["--target", "member", "--scoring", "rocauc"], "no score 'rocauc'. Did you mean roc_auc"),
+        (["--target", "y", "--scoring", "?"], "There is no score '?'. These can: d2_"),
+        (
+            ["--target", "y", "--scoring", "neg_mean_gamma_deviance"],
+            "can only be used on strictly positive",
+        ),
+        (["--target", "y", "--time", "z"], "There is no column 'z'"),
+        (["--target", "y", "--time", "y"], "The time and the target are the same column"),
+        (["--target", "y", "--time", "day", "--groups", "member"], "--time and --groups do not go"),
+        (["--target", "y", "--time", "day", "--repeats", "2"], "--time and --repeats do not go"),
+        (
+            ["--target", "y", "--time", "city"],
+            "rows and is neither a date nor a number in",
+        ),
+        (["--target", "y", "--time", "a"], "The time 'a' is missing in 4 of 60 rows"),
         (["--target", "y", "--weights", "0,x"], "--weights must be 'auto' or numbers from 0 on"),
         (["--target", "y", "--weights", "-1"], "--weights must be 'auto'"),
         (["--target", "y", "--folds", "2"], "Invalid value for '--folds'"),

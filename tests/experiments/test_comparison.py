@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 from small import load, tree_grid
 
@@ -8,6 +9,8 @@ from steadycv import StabilitySearchCV
 from steadycv.experiments import ComparedModel, Results, judge, run_comparison
 from steadycv.experiments.comparison import simplest_within_one_standard_error
 from steadycv.experiments.splits import random_split
+from steadycv.lattice import Lattice
+from steadycv.ledger import Ledger
 
 MODEL = ComparedModel("tree", DecisionTreeRegressor, tree_grid)
 SPLIT = random_split(*load("a"), "a", 0)
@@ -38,12 +41,12 @@ def test_each_selection_is_that_of_a_search_of_its_own():
 class Searched:
     """A search with given fold errors of candidates (max_depth, min_samples_split)."""
 
-    n_splits_ = 4
-
     def __init__(self, errors):
         errors = np.array(errors, dtype=float)
         self.cv_results_ = {"cv_error": errors.mean(axis=1)}
-        self.cv_results_ |= {f"split{i}_test_score": -errors[:, i] for i in range(4)}
+        self.lattice_ = Lattice(KFold(4).split(range(8)), n_samples=8)
+        self.ledger_ = Ledger(self.lattice_, len(errors))
+        self.ledger_.error[:, self.lattice_.final.evaluations] = errors
         self.kfold_index_ = int(errors.mean(axis=1).argmin())
 
 

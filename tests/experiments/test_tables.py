@@ -18,7 +18,7 @@ X, Y = load("a")
 
 def first_line(model):
     grid = Grid(model.grid(X, Y))
-    return [grid.candidates[c] for c in next(coordinate_descent(grid))]
+    return [grid[c] for c in next(coordinate_descent(grid))]
 
 
 def test_coordinate_descent_starts_at_depth_five():

@@ -10,8 +10,9 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
-import steadycv.paths.boosting  # noqa: F401 - registers the paths
 from steadycv import StabilitySearchCV
+from steadycv._compat import bin_once
+from steadycv.paths import PathData, find_path
 from steadycv.testing import check_path
 
 RNG = np.random.default_rng(0)
@@ -92,7 +93,7 @@ def test_classification(model, method, n_classes):
     X, y = load_iris(return_X_y=True)
     X, y = X[y < n_classes], y[y < n_classes]
     weight = RNG.uniform(0.1, 2, len(y))
-    check_path(model(), rounds_of(model()), X, y, sample_weight=weight, method=method, rtol=0, atol=0)
+    check_path(model(), rounds_of(model()), X, y, sample_weight=weight, methods=[method], rtol=0, atol=0)
 
 
 @pytest.mark.parametrize(
@@ -153,13 +154,38 @@ def test_xgboost_bins_each_training_set_once(monkeypatch):
     assert len(n_binned) == search.n_fits_ == 1 + 3 + 3
 
 
+def test_xgboost_bins_a_training_set_once_for_all_settings(monkeypatch):
+    sklearn_face = pytest.importorskip("xgboost.sklearn")
+    n_binned = []
+
+    class Counting(sklearn_face.QuantileDMatrix):
+        def __init__(self, *args, **kwargs):
+            n_binned.append(1)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(sklearn_face, "QuantileDMatrix", Counting)
+    X, y = load_diabetes(return_X_y=True)
+    model, settings = xgboost("Regressor"), [{"n_estimators": 2, "max_depth": d} for d in (1, 2, 3)]
+    find_path(model).outputs(model, settings, PathData(X, y, np.arange(len(y)), X, y, {}))
+    assert len(n_binned) == 1
+
+
+def test_models_that_share_bins_have_one_matrix():
+    X, y = load_diabetes(return_X_y=True)
+    models, shared = [xgboost("Regressor", n_estimators=1) for _ in range(2)], {}
+    for model in models:
+        bin_once(model, shared)
+    first, second = (model._create_dmatrix(None, data=X, label=y) for model in models)
+    assert first is second is shared["bins"]
+
+
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"ant": 2.0, "cat": 0.5}])
 def test_lightgbm_with_named_classes(method, class_weight):
     X, y = load_iris(return_X_y=True)
     model = lightgbm("Classifier", class_weight=class_weight, min_child_samples=3)
     names = np.array(["ant", "bee", "cat"])[y]
-    check_path(model, rounds_of(model), X, names, method=method, rtol=0, atol=0)
+    check_path(model, rounds_of(model), X, names, methods=[method], rtol=0, atol=0)
 
 
 def missing(X):

@@ -9,12 +9,12 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 
-import steadycv.paths.linear  # noqa: F401 - registers its paths
 from steadycv import StabilitySearchCV
 from steadycv.paths import PathData, find_path
 from steadycv.testing import check_path
 
 ALPHAS = {"alpha": [1e-3, 1.0, 0.1, 100.0]}
+METHODS = ["predict", "predict_proba", "decision_function"]
 NET = {"alpha": [0.1, 1.0, 0.3], "l1_ratio": [0.2, 1.0]}
 
 
@@ -153,8 +153,8 @@ def objective(coef, X, y, alpha, l1_ratio):
 def outputs(estimator, settings, X, y, more):
     """Of a path trained on X; also for `more` rows."""
     path, rows, every = find_path(estimator), np.arange(len(y)), np.vstack([X, more])
-    data = PathData(every, None, rows, X, y, {}, "predict", path.prepare(estimator, every, None))
-    return path.outputs(estimator, settings, data)
+    data = PathData(every, None, rows, X, y, {}, ("predict",), path.prepare(estimator, every, None))
+    return path.outputs(estimator, settings, data)["predict"]
 
 
 def test_net_leaves_what_does_not_converge_to_the_separate_fit():
@@ -187,8 +187,24 @@ def test_logistic_regression(shape, method, kind):
     X, _, rng = awkward(*shape)
     y, weight = labels(X, 2, rng), rng.uniform(0.1, 2.0, len(X))
     estimator = LogisticRegression(solver="newton-cholesky", tol=1e-8)
-    options = {"method": method, "sample_weight": weight, "rtol": 1e-6, "atol": 1e-6}
+    options = {"methods": [method], "sample_weight": weight, "rtol": 1e-6, "atol": 1e-6}
     check_path(estimator, {"C": [10.0, 0.01, 1.0]}, kind(X), y, **options)
+
+
+@shapes
+def test_logistic_regression_all_at_once(shape):
+    X, _, rng = awkward(*shape)
+    estimator = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+    options = {"methods": METHODS, "rtol": 1e-5, "atol": 1e-5}
+    check_path(estimator, {"C": [10.0, 0.01, 1.0]}, X, labels(X, 2, rng), **options)
+
+
+@shapes
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("methods", [["decision_function"], ["predict", "decision_function"]])
+def test_decision_values_of_ridge_classifier(shape, n_classes, methods):
+    X, _, rng = awkward(*shape)
+    check_path(RidgeClassifier(), ALPHAS, X, labels(X, n_classes, rng), methods=methods)
 
 
 def test_logistic_regression_does_not_serve():

@@ -2,10 +2,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-import steadycv.paths.neighbors  # noqa: F401 - registers its paths
 from steadycv import StabilitySearchCV
+from steadycv.paths import PathData, find_path
+from steadycv.paths.plan import plan
+from steadycv.paths.separate import separate_outputs
 from steadycv.testing import check_path
 
 GRID = {"n_neighbors": [1, 7, 2, 20], "weights": ["uniform", "distance"]}
@@ -49,14 +54,14 @@ def target(cls, X, seed=1):
 @pytest.mark.parametrize("make", [smooth, tied, duplicated])
 def test_neighbors(cls, method, algorithm, make):
     X = make()
-    check_path(cls(algorithm=algorithm), GRID, X, target(cls, X), method=method)
+    check_path(cls(algorithm=algorithm), GRID, X, target(cls, X), methods=[method])
 
 
 @methods
 @pytest.mark.parametrize("make", [smooth, tied, duplicated])
 def test_many_features(cls, method, make):
     X = make(n_samples=80, n_features=100)
-    check_path(cls(), GRID, X, target(cls, X), method=method)
+    check_path(cls(), GRID, X, target(cls, X), methods=[method])
 
 
 @methods
@@ -66,20 +71,20 @@ def test_many_features(cls, method, make):
 )
 def test_metrics(cls, method, params):
     X = duplicated()
-    check_path(cls(**params), GRID, X, target(cls, X), method=method)
+    check_path(cls(**params), GRID, X, target(cls, X), methods=[method])
 
 
 @methods
 def test_every_number_of_neighbors(cls, method):
     X = smooth()
-    check_path(cls(), {**GRID, "n_neighbors": range(1, 23)}, X, target(cls, X), method=method)
+    check_path(cls(), {**GRID, "n_neighbors": range(1, 23)}, X, target(cls, X), methods=[method])
 
 
 @methods
 def test_list_too_large_to_keep(cls, method, monkeypatch):
     monkeypatch.setattr("steadycv.paths.neighbors.MOST_BYTES", 0)
     X = tied()
-    check_path(cls(), GRID, X, target(cls, X), method=method)
+    check_path(cls(), GRID, X, target(cls, X), methods=[method])
 
 
 def test_several_targets_integers_and_data_frames():
@@ -107,6 +112,58 @@ def test_not_served(cls):
     check_path(cls(), {"n_neighbors": [0, -1, 2.0, len(X) // 4 + 1]}, X, y, serves=False)
     if cls is KNeighborsClassifier:
         check_path(cls(), GRID, X, np.c_[y, y], serves=False)
+
+
+@algorithms
+@pytest.mark.parametrize("make", [smooth, tied])
+def test_labels_and_probabilities_at_once(algorithm, make):
+    X = make()
+    model = KNeighborsClassifier(algorithm=algorithm)
+    both = ["predict", "predict_proba"]
+    check_path(model, GRID, X, target(KNeighborsClassifier, X), methods=both)
+
+
+@pytest.mark.parametrize("make", [smooth, tied, duplicated])
+def test_a_training_set_has_the_same_outputs_first_and_later(make):
+    X = make()
+    y, model = target(KNeighborsRegressor, X), KNeighborsRegressor()
+    path, settings = find_path(model), list(ParameterGrid(GRID))
+    prepared = path.prepare(model, X, y)
+    for n_train in (90, 70, 45, 90, 45):
+        rows = np.arange(n_train)
+        data = [
+            PathData(X, y, rows, X[rows], y[rows], {}, prepared=each)
+            for each in (prepared, path.prepare(model, X, y))
+        ]
+        later, first = (path.outputs(model, settings, each)["predict"] for each in data)
+        np.testing.assert_array_equal(later, first)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_weights_are_refused_as_without_a_path(cls):
+    X = smooth()
+    y, weight = target(cls, X), np.ones(90)
+    assert [g.path for g in plan(cls(), [{"n_neighbors": 1}], X, y, fit_params=["sample_weight"])] == [
+        None
+    ]
+    with pytest.raises(TypeError, match="sample_weight"):
+        separate_outputs(cls(), {}, PathData(X, y, np.arange(90), X, y, {"sample_weight": weight}))
+
+
+def test_numbers_held_as_objects():
+    """Of which the estimator predicts objects."""
+    X = smooth()
+    y = target(KNeighborsRegressor, X).astype(object)
+    check_path(KNeighborsRegressor(), GRID, X, y, serves=False)
+    check_path(KNeighborsRegressor(), GRID, X, np.c_[y, y], serves=False)
+    data = PathData(X, y, np.arange(60), X[:60], y[:60], {})
+    model = make_pipeline(StandardScaler(), KNeighborsRegressor())
+    settings = [{"kneighborsregressor__n_neighbors": k} for k in (1, 3)]
+    outputs = find_path(model).outputs(model, settings, data)["predict"]
+    for setting, found in zip(settings, outputs, strict=True):
+        expected = separate_outputs(model, setting, data)["predict"]
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)

@@ -4,11 +4,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import (
     SelectFdr,
@@ -19,19 +19,17 @@ from sklearn.feature_selection import (
     f_regression,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, ParameterGrid
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
-import steadycv.paths.boosting
-import steadycv.paths.linear
-import steadycv.paths.neighbors
-import steadycv.paths.pipelines  # noqa: F401 - register the paths
 from steadycv import SparseRidge, StabilitySearchCV
-from steadycv.paths import PathData, find_path
+from steadycv.paths import PathData, find_path, register_path
+from steadycv.paths.plan import plan
+from steadycv.paths.separate import separate_outputs
 from steadycv.testing import check_path
 
 X, Y = load_diabetes(return_X_y=True)
@@ -114,7 +112,7 @@ def test_components_are_those_of_a_separate_fit(solver, shape):
     ],
 )
 def test_selections(selection, grid, shape):
-    model = Pipeline([("select", selection), ("tree", DecisionTreeRegressor(max_depth=3))])
+    model = Pipeline([("select", selection), ("tree", ExtraTreeRegressor(max_depth=3))])
     some = np.tile(X, 4)[: shape[0], : shape[1]]  # with columns that are equally good
     y = Y[: shape[0]] + 1e4 * some[:, 2]
     grid = {f"select__{name}": values for name, values in grid.items()}
@@ -134,7 +132,7 @@ def test_depths_behind_a_transformer():
 def test_classification(method):
     model = make_pipeline(StandardScaler(), SelectKBest(), LogisticRegression(tol=1e-10, max_iter=1000))
     grid = {"selectkbest__k": [1, 2, 4], "logisticregression__C": [0.1, 1.0]}
-    check_path(model, grid, *load_iris(return_X_y=True), method=method, rtol=1e-5, atol=1e-5)
+    check_path(model, grid, *load_iris(return_X_y=True), methods=[method], rtol=1e-5, atol=1e-5)
 
 
 def test_replaced_steps():
@@ -224,7 +222,7 @@ def test_texts(method):
         "selectkbest__k": [2, 5],
         "logisticregression__C": [0.1, 10.0],
     }
-    check_path(model, grid, texts, kinds, method=method, rtol=1e-5, atol=1e-5)
+    check_path(model, grid, texts, kinds, methods=[method], rtol=1e-5, atol=1e-5)
 
 
 def test_every_distinct_beginning_is_fitted_once():
@@ -254,13 +252,121 @@ def test_fit_params_go_to_their_steps():
     settings = [{"ridge__alpha": alpha} for alpha in ALPHAS]
     rows = np.arange(300)
     fit_params = {"standardscaler__sample_weight": weight[rows], "ridge__sample_weight": weight[rows]}
-    data = PathData(X, Y, rows, X[rows], Y[rows], fit_params, "predict")
-    for setting, found in zip(settings, path.outputs(model, settings, data), strict=True):
+    [group] = plan(model, settings, X, Y, fit_params=fit_params)
+    assert group.path is path
+    data = PathData(X, Y, rows, X[rows], Y[rows], fit_params)
+    for setting, found in zip(settings, path.outputs(model, settings, data)["predict"], strict=True):
         model.set_params(**setting).fit(X[rows], Y[rows], **fit_params)
         np.testing.assert_allclose(found, model.predict(X), rtol=1e-9)
-    data = PathData(X, Y, rows, X[rows], Y[rows], {"sample_weight": weight[rows]}, "predict")
-    with pytest.raises(ValueError, match="ridge__sample_weight"):
-        path.outputs(model, settings, data)
+
+
+def test_fit_params_without_a_step_are_left_to_the_separate_fit():
+    model = make_pipeline(StandardScaler(), Ridge())
+    data = PathData(X, Y, np.arange(len(Y)), X, Y, {"sample_weight": np.ones(len(Y))})
+    [group] = plan(model, [{"ridge__alpha": 1.0}], X, Y, fit_params=data.fit_params)
+    assert group.path is None
+    with pytest.raises(ValueError, match="__sample_weight"):
+        separate_outputs(model, {}, data)
+
+
+def test_weights_that_the_last_step_does_not_take_are_refused():
+    model = make_pipeline(StandardScaler(), KNeighborsRegressor())
+    settings = [{"kneighborsregressor__n_neighbors": k} for k in (1, 2)]
+    fit_params = {"kneighborsregressor__sample_weight": np.ones(len(Y))}
+    groups = plan(model, settings, X, Y, fit_params=fit_params)
+    assert [group.path for group in groups] == [None, None]
+    data = PathData(X, Y, np.arange(len(Y)), X, Y, fit_params)
+    with pytest.raises(TypeError, match="sample_weight"):
+        find_path(model).outputs(model, settings, data)
+
+
+class CountingPath:
+    """Serves the shrinkage of a mean, and counts how often it prepares."""
+
+    n_prepared = 0
+
+    def parameters(self, estimator):
+        return ("shrinkage",)
+
+    def methods(self, estimator):
+        return ("predict",)
+
+    def line(self, estimator, setting):
+        return setting["shrinkage"]
+
+    def serves(self, estimator, setting, X, y):
+        return True
+
+    def prepare(self, estimator, X, y):
+        type(self).n_prepared += 1
+
+    def outputs(self, estimator, settings, data):
+        mean = np.mean(data.y_train)
+        return {"predict": [np.full(len(data.X), (1 - s["shrinkage"]) * mean) for s in settings]}
+
+
+class ShrunkMean(RegressorMixin, BaseEstimator):
+    def __init__(self, shrinkage=0.0):
+        self.shrinkage = shrinkage
+
+    def fit(self, X, y):
+        self.mean_ = (1 - self.shrinkage) * np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def test_the_last_step_is_prepared_once_for_what_it_is_given():
+    register_path(ShrunkMean, CountingPath())
+    model = Pipeline([("scale", StandardScaler()), ("model", ShrunkMean())])
+    grid = {"model__shrinkage": [0.0, 0.1, 0.2, 0.5], "scale__with_std": [False, True]}
+    settings = list(ParameterGrid(grid))
+    data = PathData(X, Y, np.arange(300), X[:300], Y[:300], {})
+    CountingPath.n_prepared = 0
+    find_path(model).outputs(model, settings, data)
+    assert CountingPath.n_prepared == 2
+    check_path(model, grid, X, Y)
+
+
+def lines_of(model, grid):
+    """The sizes of a pipeline's lines."""
+    settings = list(ParameterGrid(grid))
+    [group] = plan(model, settings, X, Y)
+    return sorted(np.bincount(group.lines))
+
+
+def test_lines_are_those_of_the_last_step_behind_each_beginning():
+    model = make_pipeline(StandardScaler(), PCA(), Ridge())
+    assert lines_of(model, {"pca__n_components": [2, 3], "ridge__alpha": ALPHAS}) == [3, 3]
+    assert lines_of(model, {"ridge__fit_intercept": [True, False], "ridge__alpha": ALPHAS}) == [3, 3]
+    assert lines_of(model, {"ridge": [Ridge(), Ridge()], "ridge__alpha": ALPHAS}) == [3, 3]
+    assert lines_of(model, {"standardscaler": [None, MinMaxScaler()], "ridge__alpha": ALPHAS}) == [3, 3]
+
+
+def test_lines_of_a_last_step_that_has_its_own_or_no_path():
+    svm = make_pipeline(StandardScaler(), SVC())
+    [group] = plan(svm, [{"svc__C": c} for c in ALPHAS], X, Y > 100)
+    assert group.lines.tolist() == [0, 1, 2]
+    trees = make_pipeline(StandardScaler(), DecisionTreeRegressor())
+    grid = {"decisiontreeregressor__max_features": [None, 3]}
+    assert lines_of(trees, grid | {"decisiontreeregressor__max_depth": [1, 2]}) == [1, 1, 2]
+    linear = make_pipeline(StandardScaler(), LinearRegression())
+    assert lines_of(linear, {"standardscaler__with_mean": [False, True]}) == [1, 1]
+
+
+def test_a_step_may_have_the_name_of_a_parameter():
+    model = Pipeline([("alpha", StandardScaler()), ("model", Ridge())])
+    assert lines_of(model, {"alpha": [None, MinMaxScaler()], "model__alpha": ALPHAS}) == [3, 3]
+
+
+def test_all_methods_of_the_last_step_come_from_one_fit():
+    X, y = load_iris(return_X_y=True)
+    names = ["predict", "predict_proba", "decision_function"]
+    models = [LogisticRegression(tol=1e-10, max_iter=1000), GradientBoostingClassifier(n_estimators=3)]
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", models[0])])
+    grid = {"model": models, "scale__with_std": [False, True]}
+    check_path(pipeline, grid, X, y, methods=names, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import scipy.sparse
 from sklearn.datasets import make_classification, make_regression
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-import steadycv.paths.svm  # noqa: F401
 from steadycv import StabilitySearchCV
+from steadycv.paths import find_path
 from steadycv.testing import check_path
 
 X, y = make_regression(60, 4, noise=20, random_state=0)
@@ -62,3 +62,36 @@ def test_search_is_that_of_separate_fits():
     np.testing.assert_allclose(
         with_path.cv_results_["instability"], separate.cv_results_["instability"], rtol=1e-5
     )
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int64])
+@pytest.mark.parametrize("kernel", ["poly", "rbf", "sigmoid"])
+def test_numbers_of_other_precision(kernel, kind):
+    some = (10 * X).astype(kind)
+    close = {"rtol": 1e-6, "atol": 1e-8}
+    check_path(SVR(kernel=kernel, tol=1e-10), {"C": [0.1, 1.0]}, some, y, **close)
+    machine = SVC(kernel=kernel, tol=1e-10)
+    methods = ["predict", "decision_function"]
+    check_path(machine, {"C": [0.1, 1.0]}, some, LABELS[:60], methods=methods, **close)
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+@pytest.mark.parametrize("break_ties", [False, True])
+def test_decision_values(shape, break_ties):
+    if break_ties and shape == "ovo":
+        pytest.skip("scikit-learn refuses this")
+    machine = SVC(decision_function_shape=shape, break_ties=break_ties)
+    methods = ["predict", "decision_function"]
+    check_path(machine, {"C": [0.1, 1.0]}, X_class, LABELS, methods=methods)
+    check_path(machine, {"C": [0.1, 1.0]}, X_class, LABELS == "a", methods=methods)
+
+
+@pytest.mark.filterwarnings("ignore:The `probability` parameter")
+def test_machines_with_probabilities_are_not_served():
+    check_path(SVC(probability=True), {"C": [0.1, 1.0]}, X_class, LABELS, serves=False)
+
+
+def test_every_candidate_is_a_line():
+    path = find_path(SVR())
+    lines = {path.line(SVR(), {"C": c, "epsilon": e}) for c in (0.1, 1.0) for e in (0.1, 0.2)}
+    assert len(lines) == 4

@@ -21,8 +21,6 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import ParameterGrid
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-import steadycv.paths.forests
-import steadycv.paths.trees  # noqa: F401 - registers the paths
 from steadycv import StabilitySearchCV
 from steadycv.paths import PathData, find_path
 from steadycv.testing import check_path
@@ -59,8 +57,8 @@ def path_outputs(estimator, grid, X, y, rows, sample_weight=None, method="predic
     assert all(path.serves(estimator, setting, X, y) for setting in settings)
     fit_params = {} if sample_weight is None else {"sample_weight": sample_weight[rows]}
     prepared = path.prepare(estimator, X, y)
-    data = PathData(X, y, rows, X[rows], y[rows], fit_params, method, prepared)
-    return settings, path.outputs(estimator, settings, data)
+    data = PathData(X, y, rows, X[rows], y[rows], fit_params, (method,), prepared)
+    return settings, path.outputs(estimator, settings, data)[method]
 
 
 def walk(tree, x, max_depth, min_samples_split):
@@ -144,14 +142,14 @@ def test_classification_tree(criterion, method, grid, weighted):
     y = np.array(["a", "b", "c"])[y]
     estimator = DecisionTreeClassifier(criterion=criterion, class_weight="balanced", random_state=0)
     sample_weight = weights(len(y)) if weighted else None
-    check_path(estimator, grid, X, y, sample_weight=sample_weight, method=method)
+    check_path(estimator, grid, X, y, sample_weight=sample_weight, methods=[method])
 
 
 @pytest.mark.parametrize("grid", [LIMITS, DECREASES])
 def test_counts(grid):
     X, y, _ = untied()
     estimator = DecisionTreeRegressor(criterion="poisson", random_state=0)
-    check_path(estimator, grid, X, np.round(np.exp(y)), method="predict")
+    check_path(estimator, grid, X, np.round(np.exp(y)))
 
 
 def test_several_outputs():
@@ -233,7 +231,8 @@ def test_unusual_weights_are_left_to_scikit_learn(sample_weight):
     results = []
     for some in (prepared, prepared._replace(grower=None)):
         try:
-            results.append(path.outputs(REGRESSOR, [{"max_depth": 3}], PathData(*data, "predict", some)))
+            found = path.outputs(REGRESSOR, [{"max_depth": 3}], PathData(*data, ("predict",), some))
+            results.append(found["predict"])
         except ValueError as error:
             results.append(np.array(type(error).__name__))
     np.testing.assert_array_equal(*results)
@@ -255,7 +254,7 @@ def test_common_trees_are_grown_without_scikit_learn(monkeypatch, estimator, dat
     X, y = data(return_X_y=True)
     grid = {"n_estimators": [1, 4, 9]} if hasattr(estimator, "n_estimators") else {"max_depth": [None]}
     method = "predict" if data is load_diabetes else "predict_proba"
-    check_path(estimator, grid, X, y, method=method, rtol=0, atol=0)
+    check_path(estimator, grid, X, y, methods=[method], rtol=0, atol=0)
     monkeypatch.setattr(type(estimator), "fit", None)
     path_outputs(estimator, grid, X, y, np.arange(len(y)), method=method)
 
@@ -303,7 +302,7 @@ def test_classification_forest(forest, method):
     X, y = load_iris(return_X_y=True)
     grid = {"n_estimators": [2, 5], "max_depth": [1, None], "min_samples_split": [2, 0.3]}
     estimator = forest(class_weight="balanced_subsample", bootstrap=True, random_state=0)
-    check_path(estimator, grid, X, y, method=method)
+    check_path(estimator, grid, X, y, methods=[method])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -334,7 +333,7 @@ def test_bagged_trees_tree_by_tree(weighted):
 def test_bagged_classification_trees(method):
     X, _, y = untied()
     grid = {"n_estimators": [3, 8], "estimator__max_depth": [2, None]}
-    check_path(BaggingClassifier(CLASSIFIER, random_state=0), grid, X, y, method=method)
+    check_path(BaggingClassifier(CLASSIFIER, random_state=0), grid, X, y, methods=[method])
 
 
 @pytest.mark.parametrize(

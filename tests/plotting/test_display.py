@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilityDisplay, StabilitySearchCV
@@ -202,3 +203,68 @@ def test_without_matplotlib_it_says_what_to_install(search, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'steadycv\[plots\]'"):
         StabilityDisplay.from_search(search)
+
+
+# Scores in place of errors, and splits that are no folds.
+
+
+@pytest.fixture(scope="module")
+def scored():
+    return StabilitySearchCV(DecisionTreeRegressor(), GRID, scoring="r2").fit(*DATA)
+
+
+def test_scores_are_drawn_as_scores(scored):
+    score, instability = (scored.cv_results_[name] for name in ("mean_test_score", "instability"))
+    display = StabilityDisplay.from_search(scored)
+    points = display.artists_["candidates"].get_offsets()
+    np.testing.assert_allclose(points, np.stack([instability, score], axis=1))
+    assert display.ax_.get_ylabel() == "CV r2"
+    display.plot(kind="weights")
+    line = drawn(display.artists_["line"])
+    np.testing.assert_allclose(line[:, 1], -scored.weights_["mean_error"])
+    assert display.ax_.get_ylabel() == "r2 on outer folds"
+
+
+def test_heat_map_of_scores_is_darkest_where_they_are_high(scored):
+    display = StabilityDisplay.from_search(scored, kind="grid")
+    display.figure_.canvas.draw()
+    mesh = display.artists_["mesh"]
+    shown = mesh.get_array().ravel()
+    np.testing.assert_allclose(np.sort(shown), np.sort(scored.cv_results_["mean_test_score"]))
+    lightness = mesh.get_facecolors()[:, :3].sum(axis=1)
+    order = np.argsort(shown)
+    assert (np.diff(lightness[order]) <= 1e-9).all()
+    assert lightness[order[-1]] < lightness[order[0]]
+    assert display.artists_["colorbar"].ax.get_ylabel() == "CV r2"
+
+
+def test_heat_map_of_one_score_for_all():
+    grid = {"max_depth": [1, 2], "min_samples_leaf": [400, 401]}
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, scoring="r2").fit(*DATA)
+    StabilityDisplay.from_search(search, kind="grid").figure_.canvas.draw()
+
+
+def test_splits_forward_in_time():
+    search = StabilitySearchCV(DecisionTreeRegressor(), GRID, cv=TimeSeriesSplit(5)).fit(*DATA)
+    display = StabilityDisplay.from_search(search, kind="weights")
+    errors = np.array([search.weights_[f"split{t}_error"] for t in range(1, 5)])
+    np.testing.assert_allclose(drawn(display.artists_["line"])[:, 1], errors.mean(axis=0))
+    assert display.ax_.get_ylabel() == "error on outer splits (mean squared error)"
+    assert "fold" not in display.plot().ax_.get_xlabel()
+
+
+def test_chosen_weight_is_marked_where_views_are_too_few_to_choose():
+    search = StabilitySearchCV(DecisionTreeRegressor(), GRID, cv=TimeSeriesSplit(3))
+    with pytest.warns(UserWarning, match="The stability weight is 0"):
+        search.fit(*DATA)
+    display = StabilityDisplay.from_search(search, kind="weights")
+    np.testing.assert_allclose(drawn(display.artists_["steady"]), [[0, search.nested_error_]])
+
+
+def test_no_picture_of_weights_without_views():
+    search = StabilitySearchCV(DecisionTreeRegressor(), GRID, cv=2)
+    with pytest.warns(UserWarning, match="No nested"):
+        search.fit(*DATA)
+    StabilityDisplay.from_search(search)
+    with pytest.raises(ValueError, match="too few splits"):
+        StabilityDisplay.from_search(search, kind="weights")

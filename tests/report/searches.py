@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, RepeatedKFold
+from sklearn.model_selection import KFold, RepeatedKFold, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -61,11 +61,11 @@ def ridge(**options):
 
 
 @cache
-def classifier():
+def classifier(**options):
     X, y = load_breast_cancer(return_X_y=True)
     model = LogisticRegression(max_iter=5000)
     X = StandardScaler().fit_transform(X[:150, :5])
-    return StabilitySearchCV(model, {"C": np.logspace(-2, 2, 5)}, cv=3).fit(X, y[:150])
+    return StabilitySearchCV(model, {"C": np.logspace(-2, 2, 5)}, cv=3, **options).fit(X, y[:150])
 
 
 @cache
@@ -79,6 +79,21 @@ def accuracy_of_neighbors():
 def repeated():
     folds = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
     return ridge(cv=folds, loss="absolute_error", stability_weights=1.0)
+
+
+@cache
+def forward(n_splits=5, **options):
+    """Forward in time; with three splits two views, with two splits one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what few views cannot do
+        return ridge(cv=TimeSeriesSplit(n_splits), **options)
+
+
+@cache
+def without_views():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ridge(cv=2)
 
 
 @cache

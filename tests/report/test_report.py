@@ -13,10 +13,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 from steadycv import StabilitySearchCV, write_report
+from steadycv.error_words import ErrorWords
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import GridErrors
 from steadycv.plotting.weight_path import WeightPath
 from steadycv.report.charts import frontier_chart, grid_chart, weights_chart
+from steadycv.split_words import SplitWords
+
+ERRORS = ErrorWords("mean squared error")
+FOLDS = SplitWords(5, 1, are_folds=True, are_forward=False)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +108,7 @@ def assert_on_a_line(values, drawn, *, rising):
 
 def test_frontier_chart_has_a_dot_for_each_candidate_in_its_place(tree):
     data = Frontier.from_search(tree)
-    svg = frontier_chart(data, "mean squared error")
+    svg = frontier_chart(data, ERRORS)
     dots = places(svg, "dot")
     assert sorted(dots) == sorted(data.in_view)
     x, y = zip(*dots.values(), strict=True)
@@ -119,14 +124,14 @@ def test_frontier_chart_has_a_dot_for_each_candidate_in_its_place(tree):
 
 
 def test_weights_chart_is_logarithmic_with_room_for_zero(tree):
-    svg = weights_chart(WeightPath.from_search(tree), "mean squared error")
+    svg = weights_chart(WeightPath.from_search(tree), ERRORS, FOLDS)
     x, y = np.array(list(places(svg, "dot").values())).T
     np.testing.assert_allclose(np.diff(x), np.diff(x)[0], atol=0.2)
     assert_on_a_line(tree.weights_["mean_error"], y, rising=False)
 
 
 def test_heat_map_has_a_cell_for_each_candidate_darker_where_the_error_is_low(tree):
-    svg = grid_chart(GridErrors.from_search(tree), "mean squared error")
+    svg = grid_chart(GridErrors.from_search(tree), ERRORS)
     x, y, cells = ([float(v) for v in svg.get(f"data-{k}").split()] for k in ("x", "y", "cells"))
     assert len(x) == len(y) == 11
     error = {}
@@ -144,7 +149,7 @@ def test_heat_map_has_a_cell_for_each_candidate_darker_where_the_error_is_low(tr
 
 def test_line_chart_over_a_logarithmic_axis(page):
     search = searches.ridge()
-    svg = grid_chart(GridErrors.from_search(search), "mean squared error")
+    svg = grid_chart(GridErrors.from_search(search), ERRORS)
     x, y = np.array(list(places(svg, "dot").values())).T
     assert_on_a_line(np.linspace(-3, 4, 15), x, rising=True)
     assert_on_a_line(search.cv_results_["cv_error"], y, rising=False)
@@ -165,7 +170,71 @@ def test_ticks_tell_close_numbers_apart():
 
 def test_classifier_in_words(page):
     words = page(searches.classifier()).words
+    assert "share of wrong predictions: wrong about" in words
+    words = page(searches.classifier(loss="log_loss")).words
     assert "log loss: 0 would be perfect" in words
+
+
+def test_a_score_is_told_as_a_score(page):
+    search = searches.classifier(scoring="roc_auc", stability_weights=(0.0, 1.0))
+    result = page(search)
+    score = -search.nested_error_
+    assert f"To expect on new data {score:.4g} roc_auc: 1 would be perfect, and 0.5 is guessing" in (
+        result.words
+    )
+    assert f"Promised by cross-validation {-search.cv_error_:.4g}" in result.words
+    assert "highest CV roc_auc" in result.words
+    assert "Strong colours" not in result.words
+    assert "nested roc_auc" in result.words
+    assert not re.search(r"CV error|nested error|-0\.9|An error", result.words)
+    scores = {float(a["data-v"]) for a in result.find("td", "n") if a.get("data-v", "").count(".")}
+    assert set(search.cv_results_["mean_test_score"]) <= scores
+    shown = [text for text in result.json["m0-candidates"] if "CV roc_auc 0." in text]
+    assert len(shown) == 5
+
+
+def test_good_scores_are_high_in_the_pictures():
+    search = searches.classifier(scoring="roc_auc", stability_weights=(0.0, 1.0))
+    words, scores = ErrorWords.of(search), search.cv_results_["mean_test_score"]
+    dots = places(frontier_chart(Frontier.from_search(search), words), "dot")
+    assert_on_a_line(scores[list(dots)], [y for _, y in dots.values()], rising=False)
+    svg = grid_chart(GridErrors.from_search(search), words)
+    assert_on_a_line(scores, [y for _, y in places(svg, "dot").values()], rising=False)
+    assert f"it is highest, {scores.max():.4g}, at" in svg.get("aria-label")
+
+
+def test_scores_of_an_area_of_the_grid():
+    search = searches.tree(scoring="r2")
+    svg = grid_chart(GridErrors.from_search(search), ErrorWords.of(search))
+    best, worst = [e.text for e in svg.iter("text") if "tick" in e.get("class", "")][-2:]
+    assert float(best) == pytest.approx(search.cv_results_["mean_test_score"].max(), abs=1e-4)
+    assert worst.endswith(" or less")
+
+
+def test_splits_forward_in_time(page):
+    search = searches.forward()
+    words = page(search).words
+    assert "5 splits forward in time" in words
+    assert "each predicted by a model that was trained on rows that come before" in words
+    assert re.search(r"\d of 4", words)  # the first split has no other inside
+    assert "the test rows of 4 splits were predicted" in words
+    assert "fold" not in words.replace("TimeSeriesSplit", "").partition("To repeat it")[0]
+
+
+def test_too_few_views_to_choose_a_weight(page):
+    words = page(searches.forward(3)).words
+    assert "these splits give 2" in words
+    assert "The figure rests on 2 splits only." in words
+    assert "slightly low" not in words
+    assert "Error on new data for each weight" not in words
+
+
+def test_no_views_no_nested_error(page):
+    words = page(searches.without_views()).words
+    assert "To expect on new data not known" in words
+    assert "none of the splits sees another one inside its training rows" in words
+    assert "these splits give none" in words
+    assert "nested=False" not in words
 
 
 def test_parts_of_a_list_of_grids(page):

@@ -5,33 +5,46 @@ Loaded with ``-p grid_search_stand_in`` it takes GridSearchCV's place before
 ``sklearn.model_selection.tests.test_search`` is imported.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import sklearn
 import sklearn.model_selection
 from packaging.version import parse
-from sklearn.utils.validation import _num_samples
 
 from steadycv import StabilitySearchCV
-from steadycv._compat import BaseSearchCV
-from steadycv.scoring import Driver
+from steadycv._compat import BaseSearchCV, several_scorers
+from steadycv.measures import Found
+from steadycv.scoring import Judging, Scores
 
 
-class NoResponse:
-    """Asks the model nothing."""
+@dataclass(frozen=True)
+class ByScore:
+    """The scores are reported as they are, and one of them drives."""
 
-    def outputs(self, estimator, X):
-        return np.zeros(_num_samples(X))
+    scores: Scores
+    name: str | None  # None: as in GridSearchCV, there is no best candidate
+    of_failures: float
 
-    def losses(self, outputs):
-        return outputs
+    def methods(self, estimator):
+        return self.scores.methods(estimator)
 
+    def undefined(self, rows):
+        return None
 
-class ByScore(Driver):
-    """The scores are reported as they are, and drive."""
+    def n_losses(self, lattice):
+        return 1
 
-    def response(self, y):
-        return NoResponse()
+    def losses(self, models, lattice):
+        return np.zeros((models.n_models, 1))
+
+    def errors(self, models, losses, rows):
+        tables, failures = self.scores.of(models, rows)
+        score = tables.get(self.name, np.full(models.n_models, np.inf if failures else 0.0))
+        score = np.where(np.isposinf(score), self.of_failures, score)
+        # GridSearchCV ranks a score of NaN last, but chooses it when there is nothing else.
+        return Found(np.where(np.isnan(score), np.finfo(float).max / 100, -score), failures, tables)
 
 
 class GridSearchCV(StabilitySearchCV):
@@ -70,21 +83,24 @@ class GridSearchCV(StabilitySearchCV):
     def _get_scorers(self):
         return BaseSearchCV._get_scorers(self)
 
-    def _driver(self, scorers, y):
-        return ByScore(loss=None, name=None)
+    def _judging(self, scorers, X, y, score_params, params):
+        several = several_scorers(scorers)
+        is_open = (
+            callable(self.scoring) and isinstance(self.refit, (bool, str)) and self.refit is not True
+        )
+        names = [] if callable(self.scoring) else list(several or ["score"])
+        name = "score"
+        if several or is_open or callable(self.refit):
+            name = self.refit if isinstance(self.refit, str) else None
+        scores = Scores(
+            X, y, scorer=scorers, names=names, params=score_params, raises=self.error_score == "raise"
+        )
+        of_failures = np.nan if self.error_score == "raise" else self.error_score
+        measure = ByScore(scores, name, of_failures)
+        return Judging(measure, "score" if name == "score" else None, 0.0, None, None, None, None)
 
-    def _cv_error(self, ledger, candidates):
-        if not (set(ledger.test_scores) == {"score"} or isinstance(self.refit, str)):
-            return np.zeros(len(ledger.error))[candidates]  # as in GridSearchCV, no best candidate
-        scores = ledger.test_scores.get(self.refit, ledger.test_scores.get("score"))
-        if scores is None:
-            return np.full(len(ledger.error), np.inf)[candidates]
-        if self.error_score != "raise":
-            failed = np.isinf(ledger.error) | np.isposinf(scores)
-            scores = np.where(failed, self.error_score, scores)
-        mean = scores[candidates].mean(axis=(1, 2))
-        # GridSearchCV ranks a score of NaN last, but chooses it when there is nothing else.
-        return np.where(np.isnan(mean), np.finfo(float).max / 2, -mean)
+    def _predictions(self, selector, ledger, choices):
+        pass  # GridSearchCV has none
 
     def fit(self, X, y=None, **params):
         super().fit(X, y, **params)
@@ -92,15 +108,15 @@ class GridSearchCV(StabilitySearchCV):
             del self.cv_results_[key]
         return self
 
-    def _repr_html_inner(self):
-        return BaseSearchCV._repr_html_inner(self)  # those columns are what the result is shown from
+    # Those columns are what the result is shown from.
+    _repr_html_ = BaseSearchCV._repr_html_
+    _repr_mimebundle_ = BaseSearchCV._repr_mimebundle_
 
 
 sklearn.model_selection.GridSearchCV = GridSearchCV
 
 
 EXPECTED_FAILURES = {
-    "test_grid_search_groups": "uses splitters that do not partition the samples",
     "test_custom_run_search": "compares all fitted attributes, and GridSearchCV has no cv_error_",
 }
 if parse(sklearn.__version__) < parse("1.7"):

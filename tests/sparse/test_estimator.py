@@ -455,6 +455,34 @@ def test_too_large(solver, factor):
         fitted(weight=np.full(N, factor * 1e100 if factor < 1e200 else factor), solver=solver)
 
 
+@solvers
+@pytest.mark.parametrize("value", [1e76, 1e155, -1e200, 2.0**1000])
+def test_too_large_a_constant(solver, value):
+    """Nothing is left of it when it is centred, but its square overflows before."""
+    y = np.full(N, value)
+    for weight in (None, np.full(N, 0.5)):
+        with refuses("too large: the squares of a column or of y sum up to", "must stay below 1e+150"):
+            fitted(y=y, weight=weight, solver=solver)
+    for other in (np.r_[y[:-1], 0.0], np.r_[0.0 * y[:-1], value]):
+        with refuses("too large"):
+            fitted(y=other, solver=solver)
+
+
+def test_too_large_for_the_path_and_the_choice():
+    y = np.full(N, 1e200)
+    for bad_X, bad_y in ((X, y), (X, 1e200 * Y), (1e200 * X, Y)):
+        with refuses("too large: the squares of a column or of y sum up to", "must stay below 1e+150"):
+            sparse_ridge_path(bad_X, bad_y, [1, 2], [1.0])
+        with refuses("too large: the squares of a column or of y sum up to", "must stay below 1e+150"):
+            SparseRidgeCV(sparsities=[1, 2], gammas=[1.0], cv=4).fit(bad_X, bad_y)
+
+
+def test_large_targets_of_light_samples():
+    """Their weighted squares are not large."""
+    model = fitted(y=1e160 * Y, weight=np.full(N, 1e-300))
+    np.testing.assert_allclose(model.coef_ / 1e160, fitted(weight=np.full(N, 1e-300)).coef_, rtol=1e-9)
+
+
 def test_bad_shapes():
     with refuses("inconsistent numbers of samples: [40, 39]"):
         fitted(y=Y[:-1])

@@ -10,8 +10,15 @@ from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedKFold
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
@@ -350,6 +357,34 @@ def test_largest_sparsity(n_samples):
     assert largest_sparsity(n_samples, 3) == min(3, allowed[-1])
 
 
+@pytest.mark.parametrize(
+    ("cv", "share"),
+    [
+        (KFold(5), 0.8),
+        (RepeatedKFold(n_splits=4, n_repeats=2, random_state=0), 0.75),
+        (ShuffleSplit(6, train_size=0.5, random_state=0), 0.5),
+        (TimeSeriesSplit(4), 0.5),  # 8, 16, 24 and 32 of 40 rows
+    ],
+)
+def test_gamma_is_rescaled_by_the_share_of_rows_that_the_splits_train_on(cv, share):
+    X, y = data()
+    options = {"sparsities": [2], "gammas": [3.0], "stability_weights": 0, "cv": cv}
+    assert SparseRidgeCV(**options).fit(X, y).model_.gamma == 3.0
+    assert SparseRidgeCV(**options, rescale_gamma=True).fit(X, y).model_.gamma == 3.0 * share
+
+
+def test_no_nested_error_where_no_split_sees_another():
+    X, y = data()
+    with pytest.warns(UserWarning, match="No nested cross-validation"):
+        model = SparseRidgeCV(sparsities=[1, 2], gammas=[1.0], cv=2).fit(X, y)
+    assert model.predict(X).shape == y.shape
+    assert not hasattr(model, "nested_error_")
+    with pytest.raises(AttributeError, match="There is no nested error: none of these splits sees"):
+        model.nested_error_  # noqa: B018
+    with pytest.raises(NotFittedError):
+        SparseRidgeCV().nested_error_  # noqa: B018
+
+
 def test_coordinate_search_starts_at_the_middle_gamma():
     X, y = data()
     asked = []
@@ -363,7 +398,7 @@ def test_coordinate_search_starts_at_the_middle_gamma():
                 wanted = questions.send(answers)
             except StopIteration as stop:
                 return stop.value
-            asked.append([grid.candidates[c] for c in wanted])
+            asked.append([grid[c] for c in wanted])
             answers = yield wanted
 
     model = SparseRidgeCV(gammas=[0.1, 1.0, 10.0], sparsities=[1, 2, 3, 4], search=watched).fit(X, y)

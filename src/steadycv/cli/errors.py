@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from steadycv.experiments.pages import PageError
-from steadycv.experiments.result_file import WrongResultsError
+from steadycv.cli.interruption import EXIT_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,21 +24,25 @@ class Interruption(Exception):  # noqa: N818  # it is none
 
 
 @contextmanager
-def told_in_one_line() -> Iterator[None]:
-    """Print what the user can do something about as one line on standard error; the exit code is 2."""
+def told_in_one_line(*errors: type[Exception]) -> Iterator[None]:
+    """Print what the user can do something about as one line on standard error; the exit code is 2.
+
+    Besides errors of the user, of imports and of files, these are the `errors` that are named.
+    """
+    told: tuple[type[Exception], ...] = (UserError, ImportError, OSError, *errors)
     try:
         yield
     except BrokenPipeError:
         raise  # nobody reads on: Typer ends the command in silence
-    except (UserError, WrongResultsError, PageError, ImportError, OSError) as error:
+    except told as error:
         say_error(str(error))
         raise typer.Exit(2) from None
     except Interruption as interruption:
         say_error(str(interruption))
-        raise typer.Exit(130) from None
+        raise typer.Exit(EXIT_CODE) from None
     except KeyboardInterrupt:
         say_error("Interrupted. What is done is kept: the same command goes on.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(EXIT_CODE) from None
 
 
 def say_error(message: str) -> None:

@@ -1,4 +1,4 @@
-"""How the rows of a table are put into folds."""
+"""How the rows of a table are split: into folds, or forward in time."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     StratifiedGroupKFold,
     StratifiedKFold,
+    TimeSeriesSplit,
 )
 
 from steadycv.cli.errors import UserError
-from steadycv.cli.targets import Target, Task, find_column
+from steadycv.cli.request import FEWEST_FOLDS, Task
+from steadycv.cli.targets import Target, find_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-__all__ = ["FEWEST_FOLDS", "find_folds", "find_groups"]
-
-FEWEST_FOLDS = 3  # two can be left out, and one remains
+__all__ = ["fewest_rows", "find_folds", "find_groups", "forward_in_time"]
 
 
 def find_folds(target: Target, groups: Any, n_folds: int, n_repeats: int, seed: int) -> Any:
     """A splitter: shuffled, with the classes spread evenly and groups kept together."""
+    _check_n(target, n_folds)
     _check_sizes(target, groups, n_folds)
     by_class = target.task is Task.classification
     if groups is None and n_repeats == 1:
@@ -42,6 +43,26 @@ def find_folds(target: Target, groups: Any, n_folds: int, n_repeats: int, seed: 
         splitter = StratifiedGroupKFold if by_class else GroupKFold
         return splitter(n_folds, shuffle=True, random_state=seed)
     return RepeatedGroupKFold(n_folds, n_repeats, seed, by_class)
+
+
+def forward_in_time(target: Target, n_splits: int) -> TimeSeriesSplit:
+    """A splitter of rows in the order of time: each split trains on what comes before its test rows."""
+    _check_n(target, n_splits)
+    n_first = len(target.y) - n_splits * (len(target.y) // (n_splits + 1))
+    first = np.unique(target.y[:n_first])
+    if target.task is Task.classification and len(first) == 1:
+        raise UserError(
+            f"The first {n_first} rows in time, which the first split trains on, are all of the class "
+            f"{target.classes[first[0]]!r}: use fewer folds, or leave out early rows."
+        )
+    return TimeSeriesSplit(n_splits)
+
+
+def fewest_rows(n_rows: int, n_folds: int, *, in_time: bool) -> int:
+    """How many rows the smallest training set has."""
+    if in_time:
+        return n_rows - n_folds * (n_rows // (n_folds + 1))
+    return n_rows * (n_folds - 2) // n_folds
 
 
 def find_groups(frame: Any, name: str) -> NDArray[np.intp]:
@@ -77,10 +98,13 @@ class RepeatedGroupKFold:
         return self.n_splits * self.n_repeats
 
 
-def _check_sizes(target: Target, groups: Any, n_folds: int) -> None:
+def _check_n(target: Target, n_folds: int) -> None:
     n_rows = len(target.y)
     if n_folds > n_rows // 2:
         raise UserError(f"{n_folds} folds are too many for {n_rows} rows; use at most {n_rows // 2}.")
+
+
+def _check_sizes(target: Target, groups: Any, n_folds: int) -> None:
     if groups is not None:
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:

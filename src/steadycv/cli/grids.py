@@ -12,7 +12,8 @@ from sklearn.base import clone
 
 from steadycv._compat import check_params
 from steadycv.cli.errors import UserError
-from steadycv.cli.models import MODELS, STEP
+from steadycv.cli.pipelines import STEP
+from steadycv.model_catalogue import MODELS
 
 if TYPE_CHECKING:
     from pathlib import Path

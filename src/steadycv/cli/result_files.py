@@ -51,8 +51,12 @@ def results_json(problem: Problem, ranking: list[Content]) -> str:
         "folds": request.folds,
         "repeats": request.repeats,
         "groups": request.groups,
+        "time": request.time,
+        "splits": request.splits,
         "seed": request.seed,
-        "loss": ranking[0].search.loss,
+        "loss": getattr(ranking[0].search.loss_, "name", None),
+        "scoring": request.scoring,
+        "errors_are": _what_errors_are(ranking[0]),
         "notes": problem.notes,
         "best_model": ranking[0].name,
         "models": [_of_model(each) for each in ranking],
@@ -69,52 +73,61 @@ def candidates_csv(ranking: list[Content]) -> str:
     )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["model", *names, *MEASURES, "rank", "chosen_by"])
+    writer.writerow(["model", *names, *MEASURES, "score", "rank", "chosen_by"])
     for each in ranking:
         results = each.search.cv_results_
         for i, params in enumerate(results["params"]):
             short = _short(params)
             errors = [_plain(results[measure][i]) for measure in MEASURES]
+            score = _plain(results["mean_test_score"][i])
             rank = None if errors[-1] is None else int(results["rank_regularized_error"][i])
             values = [short.get(name) for name in names]
-            writer.writerow([each.name, *map(_plain, values), *errors, rank, _chosen_by(each.search, i)])
+            chosen_by = _chosen_by(each.search, i)
+            writer.writerow([each.name, *map(_plain, values), *errors, score, rank, chosen_by])
     return text.getvalue()
 
 
 def _of_model(content: Content) -> dict[str, Any]:
     search = content.search
     weights = search.weights_
+    errors = weights.get("mean_error", np.full(len(weights["weight"]), np.nan))
     return {
         "model": content.name,
-        "steady": _of_choice(search, search.best_index_, content.nested_error),
-        "plain": _of_choice(search, search.kfold_index_, content.plain_nested_error),
+        "steady": _of_choice(content, "steady", search.best_index_, content.nested_error),
+        "plain": _of_choice(content, "plain", search.kfold_index_, content.plain_nested_error),
         "stability_weight": search.stability_weight_,
         "weights": [
             {"weight": weight, "nested_error": error, "params": _of_candidate(search, choice)}
-            for weight, error, choice in zip(
-                weights["weight"], weights["mean_error"], weights["index"], strict=True
-            )
+            for weight, error, choice in zip(weights["weight"], errors, weights["index"], strict=True)
         ],
+        "n_views": content.n_views,
         "n_candidates": len(Grid(search.param_grid)),
         "n_failed": content.n_failed,
         "n_fits": search.n_fits_,
     }
 
 
-def _of_choice(search: StabilitySearchCV, candidate: int, nested_error: float | None) -> dict[str, Any]:
-    cv_error = float(search.cv_results_["cv_error"][candidate])
+def _of_choice(
+    content: Content, name: str, candidate: int, nested_error: float | None
+) -> dict[str, Any]:
+    results = content.search.cv_results_
+    cv_error = float(results["cv_error"][candidate])
+    nested_scores = getattr(content.search, "nested_scores_", {})
     return {
-        "params": _of_candidate(search, candidate),
+        "params": _of_candidate(content.search, candidate),
         "cv_error": cv_error,
         "nested_error": nested_error,
-        "expected_disappointment": disappointment(cv_error, nested_error),
-        "instability": search.cv_results_["instability"][candidate],
+        "expected_disappointment": content.words.disappointment(cv_error, nested_error),
+        "instability": results["instability"][candidate],
+        "cv_score": results["mean_test_score"][candidate],
+        "nested_score": getattr(nested_scores.get("score"), name, None),
     }
 
 
-def disappointment(cv_error: float, nested_error: float | None) -> float | None:
-    """How much lower the promise is than what to expect, as a share of the latter."""
-    return 1 - cv_error / nested_error if nested_error else None
+def _what_errors_are(content: Content) -> str:
+    """What the fields called errors have in them."""
+    words = content.words
+    return f"minus {words.name}" if words.is_score else words.name
 
 
 def _of_candidate(search: StabilitySearchCV, candidate: int) -> dict[str, Any] | None:

@@ -60,6 +60,8 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         The classes, in the order of the pipeline's; empty for a number.
     versions : dict of str to str
         The packages that it was fitted with.
+    splits : str
+        How the rows were split when it was tuned, in words.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         target: str,
         classes: list[Any],
         versions: dict[str, str],
+        splits: str,
     ) -> None:
         self.name = name
         self.pipeline = pipeline
@@ -79,6 +82,7 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.target = target
         self.classes = classes
         self.versions = versions
+        self.splits = splits
 
     def missing_columns(self, table: Any) -> list[str]:
         """The columns that the model needs and a table lacks."""

@@ -10,13 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from steadycv.cli.errors import one_line
-from steadycv.cli.result_files import disappointment
+from steadycv.error_words import with_article
 from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from steadycv.cli.tuning import Problem
+    from steadycv.error_words import ErrorWords
     from steadycv.report.content import Content
 
 __all__ = ["say", "show_results"]
@@ -56,19 +57,24 @@ def _choices(content: Content) -> Table:
         table.add_row(Text(one_line(short)), *(Text(one_line(value)) for value in values))
     table.add_section()
     choices = (search.kfold_index_, search.best_index_)
+    words = content.words
     errors = [float(search.cv_results_["cv_error"][i]) for i in choices]
     nested = [content.plain_nested_error, content.nested_error]
     for name, meaning, values in (
-        ("error promised", f"CV error: {content.loss}", [number(each) for each in errors]),
         (
-            "error to expect on new data",
-            "nested error: on data put aside",
-            ["not known" if each is None else number(each) for each in nested],
+            f"{words.kind} promised",
+            f"CV {words.kind}: {words.name}",
+            [number(words.shown(each)) for each in errors],
+        ),
+        (
+            f"{words.kind} to expect on new data",
+            f"nested {words.kind}: on data put aside",
+            ["not known" if each is None else number(words.shown(each)) for each in nested],
         ),
         (
             "expected disappointment",
-            "how much the promise is too low",
-            [_share(disappointment(*each)) for each in zip(errors, nested, strict=True)],
+            f"how much the promise is too {'high' if words.is_score else 'low'}",
+            [_gap(words, *each) for each in zip(errors, nested, strict=True)],
         ),
         (
             "instability",
@@ -84,16 +90,17 @@ def _models(ranking: list[Content]) -> Table:
     """The models compared, by what to expect of them."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 2))
     table.add_column("model and its steady choice", overflow="fold", min_width=18)
-    for name in ("error\nto expect", "error\npromised", "expected\ndisappointment", "\ninstability"):
+    kind = ranking[0].words.kind
+    for name in (f"{kind}\nto expect", f"{kind}\npromised", "expected\ndisappointment", "\ninstability"):
         table.add_column(name, justify="right")
     for i, each in enumerate(ranking):
         search = each.search
         choice = one_line(setting(search.best_params_))
         table.add_row(
             Text.assemble((each.name, "" if i else "bold"), "\n", (choice, "dim")),
-            "not known" if each.nested_error is None else number(each.nested_error),
-            number(search.cv_error_),
-            _share(each.disappointment),
+            "not known" if each.nested_error is None else number(each.words.shown(each.nested_error)),
+            number(each.words.shown(search.cv_error_)),
+            _gap(each.words, search.cv_error_, each.nested_error),
             number(search.instability_),
         )
     return table
@@ -104,24 +111,33 @@ def _conclusion(ranking: list[Content]) -> list[str]:
     lines = []
     if best.nested_error is not None:
         slightly_low = (
-            f" The figure is slightly low, as the lowest over {best.n_weights} stability weights."
+            f" The figure is slightly {'high' if best.words.is_score else 'low'}, as the "
+            f"{best.words.best} over {best.n_weights} stability weights."
             if best.n_weights > 1
             else ""
         )
         lines.append(
-            f"On new data expect a {best.loss} of about {number(best.nested_error)}: "
-            f"{best.in_other_words}.{slightly_low}"
+            f"On new data expect {with_article(best.words.name)} of about "
+            f"{number(best.words.shown(best.nested_error))}: {best.in_other_words}.{slightly_low}"
         )
+    else:
+        lines.append(f"What to expect on new data is not known, because {best.no_nested_error}.")
     if best.is_plain:
         lines.append("Plain cross-validation chooses the same.")
     if len(ranking) > 1:
-        lines.append("The lowest of several models is partly luck; close ones are as good as equal.")
+        lines.append(
+            f"The {best.words.best} of several models is partly luck; close ones are as good as equal."
+        )
     return [" ".join(lines)]
 
 
-def _share(share: float | None) -> str:
-    if share is None:
+def _gap(words: ErrorWords, promised: float, expected: float | None) -> str:
+    """The disappointment of those who would rely on the promise."""
+    gap = words.disappointment(promised, expected)
+    if gap is None:
         return "not known"
-    if share > -0.0005:
-        return f"{max(share, 0.0):.1%}"
-    return f"none ({share:.1%})"
+    if words.is_score:
+        return number(gap, 2) if gap >= 0 else f"none ({number(gap, 2)})"
+    if gap > -0.0005:
+        return f"{max(gap, 0.0):.1%}"
+    return f"none ({gap:.1%})"

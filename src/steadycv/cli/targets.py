@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from steadycv.cli.errors import UserError
+from steadycv.cli.request import Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Target", "Task", "features_and_target", "find_column"]
+__all__ = ["Target", "features_and_target", "find_column"]
 
 FEWEST_ROWS = 20
 MOST_CLASSES_AS_NUMBERS = 10  # whole numbers with more values are a quantity
 ROWS_A_CLASS = 10  # and so are those with fewer rows a value
-
-
-class Task(StrEnum):
-    """What is predicted: a class, or a number."""
-
-    classification = "classification"
-    regression = "regression"
 
 
 @dataclass(frozen=True)

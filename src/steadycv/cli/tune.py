@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003  # Typer reads the types
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from steadycv._files import write_whole
-from steadycv.candidates import Grid
-from steadycv.cli.errors import Interruption, UserError, told_in_one_line
-from steadycv.cli.folds import FEWEST_FOLDS
-from steadycv.cli.models import MODELS
-from steadycv.cli.targets import Task  # noqa: TC001
-from steadycv.cli.tuning import AUTO, LEDGER, OUT, Request, fit, prepare
-
-if TYPE_CHECKING:
-    from steadycv.cli.tuning import Problem
-    from steadycv.report.content import Content
-    from steadycv.search import StabilitySearchCV
+from steadycv.cli.errors import UserError, told_in_one_line
+from steadycv.cli.interruption import interruptible
+from steadycv.cli.request import AUTO, FEWEST_FOLDS, OUT, Request, Task
+from steadycv.model_catalogue import MODELS
 
 __all__ = ["tune"]
-
-REPORT, RESULTS, JSON, MODEL = "report.html", "results.csv", "results.json", "model.skops"
 
 
 class Search(StrEnum):
@@ -76,9 +64,12 @@ def tune(
     groups: Annotated[
         str | None, _option("Rows with one value stay together.", "COLUMN", _ABOUT)
     ] = None,
+    time: Annotated[
+        str | None, _option("Train on what came before, try on what came after.", "COLUMN", _ABOUT)
+    ] = None,
     grid: Annotated[Path | None, _option("Values to try, as YAML, JSON or TOML.", "FILE", _HOW)] = None,
     scoring: Annotated[
-        str | None, _option("neg_mean_absolute_error, accuracy, ...", "NAME", _HOW)
+        str | None, _option("roc_auc, neg_mean_absolute_error, ...", "NAME", _HOW)
     ] = None,
     weights: Annotated[str, _option("Stability weights, as 0,0.1,1 (auto).", "NUMBERS", _HOW)] = AUTO,
     search: Annotated[Search, _option("grid or coordinate (grid).", "NAME", _HOW)] = Search.grid,
@@ -112,6 +103,7 @@ def tune(
             model=tuple(dict.fromkeys(names)),
             task=task,
             groups=groups,
+            time=time,
             grid=grid,
             scoring=scoring,
             weights=weights,
@@ -123,88 +115,7 @@ def tune(
             out=out,
             resume=resume,
         )
-        _tune(request, as_json=as_json, quiet=quiet)
+        from steadycv.cli.run_tune import run_tune
 
-
-def _tune(request: Request, *, as_json: bool, quiet: bool) -> None:
-    from steadycv.cli.result_files import results_json
-    from steadycv.cli.screen import say, show_results
-    from steadycv.report.content import describe
-
-    terminal = Console(stderr=True, quiet=quiet)
-    watched = terminal.is_terminal and not quiet
-    problem = prepare(request)
-    _make(request.out)
-    n_told = len(problem.notes) if watched else 0
-    for note in problem.notes[:n_told]:
-        say(terminal, note)
-    try:
-        for name, search in problem.searches.items():
-            if watched:
-                say(terminal, _begin(name, search, request))
-            fit(problem, name, progress=watched)
-        contents = [describe(search, name) for name, search in problem.searches.items()]
-        ranking = sorted(contents, key=lambda each: each.search.nested_error_)
-        files = _write(problem, ranking)
-    except KeyboardInterrupt:
-        again = ", given the same standard input" if problem.name == "standard input" else ""
-        raise Interruption(
-            f"Interrupted. What is done is kept. To go on{again}: "
-            f"{request.command(resume=request.ledger)}"
-        ) from None
-    if request.ledger == request.out / LEDGER:  # a file that the user named is kept
-        for name in problem.searches:
-            request.ledger_of(name).unlink(missing_ok=True)
-    if as_json:
-        typer.echo(results_json(problem, ranking), nl=False)
-    screen = Console(quiet=quiet or as_json)
-    for note in problem.notes[n_told:]:
-        say(screen, note)
-    show_results(screen, problem, ranking)
-    say(screen, f"In {request.out}: {', '.join(files)}.")
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"The folder {folder} cannot be made: {error.strerror}.") from None
-    if not os.access(folder, os.W_OK):
-        raise UserError(f"Nothing can be written into the folder {folder}.")
-
-
-def _begin(name: str, search: StabilitySearchCV, request: Request) -> str:
-    repeats = f", {request.repeats} times" if request.repeats > 1 else ""
-    ledger = request.ledger_of(name)
-    going_on = f"; going on from {ledger}" if ledger.exists() else ""
-    n_candidates = len(Grid(search.param_grid))
-    return f"{name}: {n_candidates} candidates, {request.folds} folds{repeats}{going_on}."
-
-
-def _write(problem: Problem, ranking: list[Content]) -> list[str]:
-    """Write all files, and return their names."""
-    from steadycv.cli.result_files import candidates_csv, results_json
-    from steadycv.cli.saved_model import TunedModel, save_model, versions
-    from steadycv.report import write_report
-
-    out, best = problem.request.out, ranking[0]
-    write_report(
-        problem.searches,
-        out / REPORT,
-        data_name=problem.name,
-        command=problem.request.command(),
-        notes=[" ".join([f"Predicted: {problem.target.name}.", *problem.notes])],
-    )
-    write_whole(out / RESULTS, candidates_csv(ranking).encode())
-    write_whole(out / JSON, results_json(problem, ranking).encode())
-    model = TunedModel(
-        best.name,
-        best.search.best_estimator_,
-        problem.columns.numeric,
-        problem.columns.text,
-        problem.target.name,
-        problem.target.classes,
-        versions(),
-    )
-    save_model(out / MODEL, model)
-    return [REPORT, RESULTS, JSON, MODEL]
+        with interruptible():
+            run_tune(request, as_json=as_json, quiet=quiet)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import shlex
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,71 +12,23 @@ from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from steadycv.cli.data_files import STANDARD_INPUT, comes_by_a_pipe, name_of, read_table
 from steadycv.cli.errors import UserError
-from steadycv.cli.folds import find_folds, find_groups
+from steadycv.cli.folds import fewest_rows, find_folds, find_groups, forward_in_time
 from steadycv.cli.grids import check_grid, read_grids
-from steadycv.cli.models import find_model
+from steadycv.cli.pipelines import behind, default_grid, find_model
 from steadycv.cli.preparation import Columns, find_columns
-from steadycv.cli.targets import Target, Task, features_and_target
-from steadycv.scoring import SCORES_OF_LOSSES
+from steadycv.cli.request import AUTO, Request
+from steadycv.cli.scorings import check_scoring
+from steadycv.cli.targets import Target, features_and_target
+from steadycv.cli.time_order import dates_note, sorted_by_time
+from steadycv.failures import HOW_TO_SEE_ALL
 from steadycv.search import StabilitySearchCV
 
 if TYPE_CHECKING:
-    from steadycv.cli.models import ModelChoice
+    from sklearn.pipeline import Pipeline
 
-__all__ = ["Problem", "Request", "fit", "prepare"]
+    from steadycv.model_catalogue import CatalogueModel
 
-OUT = Path("steadycv-results")
-LEDGER = "ledger.sqlite"
-AUTO = "auto"
-
-_SCORES_OF_CLASSES = ("neg_log_loss", "accuracy", "neg_brier_score")
-_SCORES = {
-    Task.classification: _SCORES_OF_CLASSES,
-    Task.regression: tuple(name for name in SCORES_OF_LOSSES if name not in _SCORES_OF_CLASSES),
-}
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for, as the options of the command."""
-
-    data: Path | None = None
-    target: str | None = None
-    model: tuple[str, ...] = ("cart",)
-    task: Task | None = None
-    groups: str | None = None
-    grid: Path | None = None
-    scoring: str | None = None
-    weights: str = AUTO
-    search: str = "grid"
-    folds: int = 5
-    repeats: int = 1
-    seed: int = 0
-    jobs: int = 1
-    out: Path = OUT
-    resume: Path | None = None
-
-    def command(self, **changes: Any) -> str:
-        """The command that asks for this."""
-        words = ["steadycv", "tune"]
-        if self.data is not None:
-            words.append(str(self.data))
-        for each in fields(self)[1:]:
-            value = changes.get(each.name, getattr(self, each.name))
-            if value != each.default and value is not None:
-                text = ",".join(value) if isinstance(value, tuple) else str(value)
-                words += [f"--{each.name}", text]
-        return shlex.join(words)
-
-    @property
-    def ledger(self) -> Path:
-        """The file from which an interrupted run goes on."""
-        return self.resume or self.out / LEDGER
-
-    def ledger_of(self, model: str) -> Path:
-        """A model's ledger: of several models each has one."""
-        path = self.ledger
-        return path.with_name(f"{path.stem}-{model}{path.suffix}") if len(self.model) > 1 else path
+__all__ = ["Problem", "fit", "prepare"]
 
 
 @dataclass(frozen=True)
@@ -99,41 +50,69 @@ def prepare(request: Request) -> Problem:
     if request.seed >= 2**32:
         raise UserError(f"--seed must be below 2**32, got {request.seed}.")
     name, frame, target_name = _data(request)
+    frame, notes = _in_order(frame, request, target_name)
     groups = None
     if request.groups is not None:
-        if request.groups == target_name:
-            raise UserError(f"The groups and the target are the same column, {target_name!r}.")
         groups = find_groups(frame, request.groups)
         frame = frame.drop(columns=request.groups)
+        notes = [f"Rows with the same {request.groups} stay together in a fold."]
     features, target = features_and_target(frame, target_name, request.task)
     X, columns = find_columns(features)
+    if request.time is None and groups is None:
+        notes += dates_note(features)
     models = {each: find_model(each, target.task) for each in request.model}
-    notes = [*columns.in_words(), *target.notes]
-    if groups is not None:
-        notes.append(f"Rows with the same {request.groups} stay together in a fold.")
-    scoring = request.scoring or _default_scoring(target.task, models, notes)
-    _check_scoring(scoring, target.task, models)
+    pipelines = {each: _pipeline(columns, model, target, request) for each, model in models.items()}
+    if request.scoring is not None:
+        check_scoring(request.scoring, target, pipelines)
+    splitter = (
+        find_folds(target, groups, request.folds, request.repeats, request.seed)
+        if request.time is None
+        else forward_in_time(target, request.folds)
+    )
+    n_fewest = fewest_rows(len(X), request.folds, in_time=request.time is not None)
     grids = {} if request.grid is None else read_grids(request.grid, request.model)
-    searches = {}
-    for each, model in models.items():
-        pipeline = model.behind(columns, target.task)
-        if "random_state" in pipeline.named_steps["model"].get_params():
-            pipeline.set_params(model__random_state=request.seed)
-        searches[each] = StabilitySearchCV(
-            pipeline,
-            check_grid(each, pipeline, grids[each])
+    searches = {
+        each: StabilitySearchCV(
+            pipelines[each],
+            check_grid(each, pipelines[each], grids[each])
             if each in grids
-            else model.default_grid(columns, target.task, X, target.y, request.folds),
-            loss=SCORES_OF_LOSSES[scoring].loss,
+            else default_grid(columns, model, target.task, X, target.y, n_fewest),
+            scoring=request.scoring,
             stability_weights=_weights(request.weights),
             search=request.search,
-            cv=find_folds(target, groups, request.folds, request.repeats, request.seed),
+            cv=splitter,
             n_jobs=request.jobs,
             ledger=str(request.ledger_of(each)),
         )
-        if request.grid is not None and each not in grids:
-            notes.append(f"{request.grid} has no grid for {each}: it has its default one.")
+        for each, model in models.items()
+    }
+    notes = [*columns.in_words(), *target.notes, *notes]
+    if request.grid is not None:
+        without = [each for each in models if each not in grids]
+        notes += [f"{request.grid} has no grid for {each}: it has its default one." for each in without]
     return Problem(request, name, X, columns, target, groups, searches, notes)
+
+
+def _in_order(frame: Any, request: Request, target: str) -> tuple[Any, list[str]]:
+    """The rows, sorted if they are to be split forward in time."""
+    for what, column in (("groups", request.groups), ("time", request.time)):
+        if column is not None and column == target:
+            raise UserError(f"The {what} and the target are the same column, {target!r}.")
+    if request.time is None:
+        return frame, []
+    for option in ("groups", "repeats"):
+        if getattr(request, option) != getattr(Request, option):
+            raise UserError(
+                f"--time and --{option} do not go together: there is one way to split forward in time."
+            )
+    return sorted_by_time(frame, request.time)
+
+
+def _pipeline(columns: Columns, model: CatalogueModel, target: Target, request: Request) -> Pipeline:
+    pipeline = behind(columns, model, target.task)
+    if "random_state" in pipeline.named_steps["model"].get_params():
+        pipeline.set_params(model__random_state=request.seed)
+    return pipeline
 
 
 def fit(problem: Problem, name: str, *, progress: bool) -> None:
@@ -176,34 +155,6 @@ def _diabetes() -> Any:
     return load_diabetes(as_frame=True, scaled=False).frame.rename(columns={"target": "progression"})
 
 
-def _default_scoring(task: Task, models: dict[str, ModelChoice], notes: list[str]) -> str:
-    if task is Task.regression:
-        return "neg_mean_squared_error"
-    without = [name for name, model in models.items() if not model.probabilities]
-    if not without:
-        return "neg_log_loss"
-    if len(models) > 1:
-        notes.append(
-            f"Models are judged by the share of wrong predictions, as {' and '.join(without)} "
-            f"{'has' if len(without) == 1 else 'have'} no probabilities."
-        )
-    return "accuracy"
-
-
-def _check_scoring(scoring: str, task: Task, models: dict[str, ModelChoice]) -> None:
-    if scoring not in _SCORES[task]:
-        raise UserError(
-            f"--scoring {scoring} cannot drive a {task}; these can: {', '.join(_SCORES[task])}."
-        )
-    if task is Task.classification and scoring != "accuracy":
-        for name, model in models.items():
-            if not model.probabilities:
-                raise UserError(
-                    f"--scoring {scoring} needs probabilities, and the model {name} has none: use "
-                    "--scoring accuracy."
-                )
-
-
 def _weights(text: str) -> str | list[float]:
     if text == AUTO:
         return AUTO
@@ -220,7 +171,7 @@ def _reason(error: Exception) -> str:
     """An error of a search in one line."""
     text = str(error)
     if "fits failed" in text:
-        return f"No candidate could be fitted. {text.strip().rpartition(chr(10))[2]}"
+        return f"No candidate could be fitted. {_lines(text)[-1]}"
     for words in ("Pass another path as ledger=", "pass another path as ledger="):
         text = text.replace(words, f"{'N' if words[0] == 'P' else 'n'}ame another --resume or --out")
     return text
@@ -229,8 +180,13 @@ def _reason(error: Exception) -> str:
 def _in_words(caught: list[warnings.WarningMessage]) -> list[str]:
     """What the warnings of a search say, each kind once."""
     others = [each for each in caught if not issubclass(each.category, ConvergenceWarning)]
-    lines = [str(each.message).strip().splitlines() for each in others]
+    lines = [_lines(str(each.message)) for each in others]
     notes = list(dict.fromkeys(" ".join(dict.fromkeys((some[0], some[-1]))) for some in lines))
     if len(others) < len(caught):
         notes.append(f"{len(caught) - len(others)} fits stopped before they had converged.")
     return notes
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a message but the one for those who write Python."""
+    return [line for line in text.strip().splitlines() if line.strip() and line != HOW_TO_SEE_ALL]

@@ -140,8 +140,8 @@ def simplest_within_one_standard_error(search: StabilitySearchCV, grid: dict[str
     """
     cv_error = search.cv_results_["cv_error"]
     best = search.kfold_index_
-    folds = np.array([search.cv_results_[f"split{i}_test_score"][best] for i in range(search.n_splits_)])
-    limit = cv_error[best] + folds.std(ddof=1) / sqrt(len(folds))
+    of_folds = search.ledger_.error[best, search.lattice_.final.evaluations]
+    limit = cv_error[best] + of_folds.std(ddof=1) / sqrt(len(of_folds))
     [box] = CandidateGrid(grid).boxes
     ordered = box.table().ravel()
     return int(ordered[np.argmax(cv_error[ordered] <= limit)])

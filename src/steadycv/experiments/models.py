@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from steadycv.fitting import new_estimator
+from steadycv.estimators import new_estimator
 from steadycv.rules import first_minimum
 from steadycv.search import StabilitySearchCV
+from steadycv.sparse.cv import share_trained_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,8 +110,8 @@ class Model:
     in_paper : str
         What the paper calls it, where that is something else.
     adjust : callable
-        The parameters of the final model, given the chosen ones and the share of the samples that is
-        left when a fold is left out.
+        The parameters of the final model, given the chosen ones and the share of the samples that the
+        splits train on, in the mean.
     """
 
     name: str
@@ -164,7 +165,7 @@ def outcomes(
     adjust: Callable[[dict[str, Any], float], dict[str, Any]] = unchanged,
 ) -> list[Outcome]:
     """Fit each choice on all that was tuned on, and try it on the test data."""
-    share = 1 - 1 / search.n_splits_
+    share = share_trained_on(search.lattice_)
     candidates = search.cv_results_["params"]
     fitted = {
         c: new_estimator(search.estimator, adjust(candidates[c], share)).fit(split.X, split.y)

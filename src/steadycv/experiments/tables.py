@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib import import_module
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from steadycv.experiments.abess_model import Abess
 from steadycv.experiments.models import Model
+from steadycv.model_catalogue import MODELS, Size, make_estimator
 from steadycv.sparse.concave import MCPRegression, SCADRegression, alpha_grid
-from steadycv.sparse.cv import largest_sparsity
 from steadycv.sparse.estimator import SparseRidge
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CART", "ROUNDS", "SPARSE_RIDGE", "TABLES", "XGBOOST", "Table"]
 
-GAMMAS = np.logspace(-3, 3, 20)
 N_PENALTIES = 100  # of cv.ncvreg and GLMNet
 ROUNDS = 10  # of XGBoost; the paper does not say, and this is the default of XGBoost.jl 2
 
@@ -58,7 +57,8 @@ class Table:
 
 def sparse_ridge_grid(X: Any, y: Any) -> Grid:  # noqa: ARG001
     """20 gammas, and sparsities t with t log t at most the number of samples."""
-    return {"gamma": GAMMAS.tolist(), "sparsity": _sparsities(X)}
+    values = _sparse_ridge_values(X)
+    return {name: values[name] for name in ("gamma", "sparsity")}
 
 
 def cart_grid(X: Any, y: Any) -> Grid:  # noqa: ARG001
@@ -83,7 +83,10 @@ def concave_grid(X: Any, y: Any) -> Grid:
 
 def abess_grid(X: Any, y: Any) -> Grid:  # noqa: ARG001
     """The sparsities of sparse ridge regression, and L0Learn's ten ridge penalties."""
-    return {"alpha": np.geomspace(1e-4, 10, 10).tolist(), "support_size": _sparsities(X)}
+    return {
+        "alpha": np.geomspace(1e-4, 10, 10).tolist(),
+        "support_size": _sparse_ridge_values(X)["sparsity"],
+    }
 
 
 def elastic_net_grid(X: Any, y: Any) -> Grid:
@@ -123,8 +126,9 @@ def rescaled_ridge(params: dict[str, Any], share: float) -> dict[str, Any]:
     return params | {"model__alpha": params["model__alpha"] / share}
 
 
-def _sparsities(X: Any) -> list[int]:
-    return list(range(1, largest_sparsity(*X.shape) + 1))
+def _sparse_ridge_values(X: Any) -> dict[str, list[Any]]:
+    n_samples, n_features = X.shape
+    return MODELS["sparse-ridge"].grid(Size(n_samples, n_samples, n_features, spread=None))
 
 
 def _sparse_ridge() -> SparseRidge:
@@ -137,14 +141,6 @@ def _elastic_net() -> Pipeline:
 
 def _large_leaves() -> DecisionTreeRegressor:
     return DecisionTreeRegressor(min_samples_leaf=5)
-
-
-def _xgboost() -> Any:
-    try:
-        regressor = import_module("xgboost").XGBRegressor
-    except ImportError as error:
-        raise ImportError("Table 3 runs XGBoost: pip install 'steadycv[xgboost]'.") from error
-    return regressor(n_estimators=ROUNDS, tree_method="exact", n_jobs=1)
 
 
 SPARSE_RIDGE = Model(
@@ -163,7 +159,12 @@ CART_LARGE_LEAVES = Model("CART (leaf 5)", _large_leaves, cart_grid, nested=True
 CART_LEAF_SIZES = Model(
     "CART (leaf size)", DecisionTreeRegressor, leaf_size_grid, nested=True, in_paper="CART"
 )
-XGBOOST = Model("XGBoost", _xgboost, xgboost_grid, nested=True)
+XGBOOST = Model(
+    "XGBoost",
+    partial(make_estimator, "xgboost.XGBRegressor", n_estimators=ROUNDS, tree_method="exact", n_jobs=1),
+    xgboost_grid,
+    nested=True,
+)
 TREES = (CART, XGBOOST, CART_LARGE_LEAVES, CART_LEAF_SIZES)
 
 TABLES = {

@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 
-from steadycv._compat import safe_split
+from steadycv.paths.separate import separate_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from steadycv.paths.protocol import PathData
+    from steadycv.paths.protocol import Outputs, PathData
 
-__all__ = ["are_labels", "are_numbers", "are_weights", "is_table", "separate_outputs"]
+__all__ = [
+    "ChecksDataOnce",
+    "are_labels",
+    "are_numbers",
+    "are_weights",
+    "complete",
+    "is_table",
+    "joined",
+    "methods_of",
+]
+
+
+class ChecksDataOnce(ABC):
+    """A path that looks at estimator and data once, however many settings it is asked about."""
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+        """Whether both the data and the setting are of the kind that the path takes."""
+        return self.serves_each(estimator, [setting], X, y)[0]
+
+    def serves_each(
+        self, estimator: Any, settings: Sequence[dict[str, Any]], X: Any, y: Any
+    ) -> list[bool]:
+        """The same for several settings."""
+        taken = self._takes(estimator, X, y)
+        return [taken and self._allows(estimator, setting, X) for setting in settings]
+
+    @abstractmethod
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
+        """Whether the data are of the kind that the path takes, and the estimator's other parameters."""
+
+    @abstractmethod
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:
+        """Whether a setting of the path's parameters is."""
+
+
+def methods_of(estimator: Any) -> tuple[str, ...]:
+    """The methods of an estimator that yield outputs."""
+    names = ("predict", "predict_proba", "decision_function")
+    return tuple(name for name in names if hasattr(estimator, name))
 
 
 def is_table(X: Any) -> bool:
@@ -32,6 +72,7 @@ def are_numbers(y: Any) -> bool:
     y = np.asarray(y)
     # Releases differ in the shape of predictions for a single column.
     shaped = y.ndim == 1 or (y.ndim == 2 and y.shape[1] > 1)
+    # Of numbers held as objects, nearest neighbours predict objects.
     return shaped and (y.dtype == np.float64 or y.dtype.kind in "iu") and _is_finite(y)
 
 
@@ -51,16 +92,26 @@ def are_weights(sample_weight: Any) -> bool:
     )
 
 
-def separate_outputs(
-    estimator: Any, setting: dict[str, Any], data: PathData, at: NDArray[np.intp] | None = None
-) -> NDArray[Any]:
-    """What a separate fit gives, for some samples or all; for settings that a path cannot serve here."""
-    if at is None:
-        at = np.arange(np.shape(data.X)[0])
-    fitted = clone(estimator).set_params(**setting)
-    fitted.fit(data.X_train, data.y_train, **data.fit_params)
-    X, _ = safe_split(estimator, data.X, None, at, data.rows)
-    return np.asarray(getattr(fitted, data.method)(X))
+def complete(
+    outputs: dict[str, NDArray[Any]],
+    exact: NDArray[np.bool_],
+    estimator: Any,
+    settings: list[dict[str, Any]],
+    data: PathData,
+) -> dict[str, NDArray[Any]]:
+    """The outputs, those of settings that are not exact replaced by those of separate fits."""
+    for i in np.flatnonzero(~exact):
+        for method, found in separate_outputs(estimator, settings[i], data).items():
+            outputs[method][i] = found
+    return outputs
+
+
+def joined(members: Sequence[Sequence[int]], parts: Sequence[Outputs]) -> dict[str, NDArray[Any]]:
+    """Outputs that were found in parts, each with the positions of its settings, in their order."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    order = np.argsort(np.concatenate(members))
+    return {method: np.concatenate([part[method] for part in parts])[order] for method in parts[0]}
 
 
 def _is_finite(array: NDArray[Any]) -> bool:

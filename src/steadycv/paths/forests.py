@@ -24,7 +24,7 @@ from steadycv.paths.grower import Grower, checked
 from steadycv.paths.growing import seed_of
 from steadycv.paths.registry import register_path
 from steadycv.paths.trees import TruncationPath, as_grown
-from steadycv.paths.truncation import read
+from steadycv.paths.truncation import endings, loosest, read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -53,11 +53,10 @@ class ForestPath(TruncationPath):
         """The number of trees, and what ends a tree early."""
         return ["n_estimators", *super().parameters(estimator)]
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
-        """Whether data and setting are of the usual kind; the separate fit judges the rest."""
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:
         n_trees = _n_trees(estimator, setting)
         is_number = isinstance(n_trees, Integral) and int(n_trees) >= 1
-        return is_number and super().serves(estimator, setting, X, y)
+        return is_number and super()._allows(estimator, setting, X)
 
     def prepare(self, estimator: Any, X: Any, y: Any) -> Grower | None:
         """Who grows the trees; None if that is left to scikit-learn."""
@@ -80,21 +79,21 @@ class ForestPath(TruncationPath):
         estimator: Any,
         settings: Sequence[dict[str, Any]],
         limits: Sequence[Limits],
-        loosest: Limits,
         data: PathData,
-    ) -> NDArray[Any]:
+    ) -> dict[str, NDArray[Any]]:
         n_trees = np.array([_n_trees(estimator, setting) for setting in settings])
         distinct = list(dict.fromkeys(limits))
         which = [distinct.index(limit) for limit in limits]
-        trees, classes = self._trees(estimator, int(n_trees.max()), loosest, data)
+        trees, classes = self._trees(estimator, int(n_trees.max()), loosest(limits), data)
         total: Any = 0.0
         means: dict[int, NDArray[np.float64]] = {}
         for n, tree in enumerate(trees, start=1):
-            total = total + read(tree, distinct)
+            total = total + read(tree.value, endings(tree, distinct), tree.leaf)
             means |= {i: total[which[i]] / n for i in np.flatnonzero(n_trees == n).tolist()}
-        outputs = np.array([means[i] for i in range(len(settings))])
-        if classes is not None and data.method == "predict":
-            outputs = classes.take(outputs.argmax(axis=-1))
+        mean = np.array([means[i] for i in range(len(settings))])
+        outputs = dict.fromkeys(data.methods, mean)
+        if classes is not None and "predict" in outputs:
+            outputs["predict"] = classes.take(mean.argmax(axis=-1))
         return outputs
 
     def _trees(
@@ -131,12 +130,12 @@ class BaggingPath(ForestPath):
     def __init__(self, default: Any) -> None:
         self._default = default
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
-        """Whether trees are bagged, and data and setting are of the usual kind."""
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
+        """Whether trees are bagged, and the data of the usual kind."""
         # With routing, trees may be given rows instead of weights, and then not know all classes.
         routed = get_config()["enable_metadata_routing"]
         is_tree = type(self._tree(estimator)) is type(self._default)
-        return is_tree and not routed and super().serves(estimator, setting, X, y)
+        return is_tree and not routed and super()._takes(estimator, X, y)
 
     def prepare(self, estimator: Any, X: Any, y: Any) -> None:
         """Nothing: scikit-learn grows the trees."""

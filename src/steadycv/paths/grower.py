@@ -115,7 +115,7 @@ def checked(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.float32], NDArra
     return (numbers, target) if _is_finite(numbers) and (labels or _is_finite(target)) else None
 
 
-def looks_at_all(tree: Any, n_features: int) -> bool:
+def looks_at_all(tree: Any, n_features: float) -> bool:
     """Whether a tree looks at all features at every split."""
     if isinstance(tree.max_features, Integral):
         return int(tree.max_features) >= n_features

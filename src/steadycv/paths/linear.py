@@ -24,8 +24,16 @@ from sklearn.linear_model import (
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.multiclass import type_of_target
 
-from steadycv.paths.common import are_labels, are_numbers, is_table, separate_outputs
+from steadycv.paths.common import (
+    ChecksDataOnce,
+    are_labels,
+    are_numbers,
+    complete,
+    is_table,
+    methods_of,
+)
 from steadycv.paths.registry import register_path
+from steadycv.paths.separate import separate_outputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +55,7 @@ TIE = 1e-7
 KERNELS = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine")
 
 
-class RidgePath:
+class RidgePath(ChecksDataOnce):
     """All penalties of ``Ridge`` from one eigendecomposition of the smaller Gram matrix.
 
     Served are the direct solvers on dense float64 data. A penalty too small for the training set's
@@ -58,18 +66,24 @@ class RidgePath:
         """The penalty."""
         return ("alpha",)
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+    def methods(self, estimator: Any) -> tuple[str, ...]:
+        """All that the estimator has."""
+        return methods_of(estimator)
+
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
         """Whether the solver is direct and the data dense."""
         return (
-            _is_number(setting.get("alpha", estimator.alpha))
-            and estimator.solver in ("auto", "cholesky", "svd")
+            estimator.solver in ("auto", "cholesky", "svd")
             and not estimator.positive
             and is_table(X)
-            and self._takes(estimator, y)
+            and self._takes_target(estimator, y)
         )
 
-    def _takes(self, estimator: Any, y: Any) -> bool:  # noqa: ARG002
+    def _takes_target(self, estimator: Any, y: Any) -> bool:  # noqa: ARG002
         return are_numbers(y)
+
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:  # noqa: ARG002
+        return _is_number(setting.get("alpha", estimator.alpha))
 
     def prepare(self, estimator: Any, X: Any, y: Any) -> _Features | _Kernel:  # noqa: ARG002
         """The features, or with more features than samples the kernel."""
@@ -80,12 +94,14 @@ class RidgePath:
             X = X - X.mean(axis=0)  # a far origin would cost digits when a training set is centred
         return _Kernel(X @ X.T, centred=estimator.fit_intercept)
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
         """Predictions for every penalty."""
         y = np.asarray(data.y_train, dtype=np.float64)
         values, exact = _ridge(estimator, settings, data, y.reshape(len(y), -1))
-        outputs = values[..., 0] if y.ndim == 1 else values
-        return _completed(outputs, exact, estimator, settings, data)
+        outputs = {"predict": values[..., 0] if y.ndim == 1 else values}
+        return complete(outputs, exact, estimator, settings, data)
 
 
 class RidgeClassifierPath(RidgePath):
@@ -94,22 +110,29 @@ class RidgeClassifierPath(RidgePath):
     Where the scores of two classes are within rounding of each other, the estimator itself decides.
     """
 
-    def _takes(self, estimator: Any, y: Any) -> bool:
+    def _takes_target(self, estimator: Any, y: Any) -> bool:
         return estimator.class_weight is None and are_labels(y)
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
-        """Labels for every penalty."""
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
+        """Labels and scores for every penalty."""
         y = np.asarray(data.y_train)
         classes = np.unique(y)
-        if len(classes) < 2 or data.method != "predict":
-            return np.array([separate_outputs(estimator, setting, data) for setting in settings])
+        if len(classes) < 2:
+            each = [separate_outputs(estimator, setting, data) for setting in settings]
+            return {method: np.stack([one[method] for one in each]) for method in data.methods}
         targets = np.where(y[:, np.newaxis] == classes[len(classes) == 2 :], 1.0, -1.0)
         scores, exact = _ridge(estimator, settings, data, targets)
-        if len(classes) == 2:
-            scores = np.concatenate([-scores, scores], axis=2)
-        second, first = np.moveaxis(np.partition(scores, -2, axis=2)[..., -2:], 2, 0)
-        exact &= ~(first - second <= TIE).any(axis=1)
-        return _completed(classes[scores.argmax(axis=2)], exact, estimator, settings, data)
+        outputs = {"decision_function": scores[..., 0] if len(classes) == 2 else scores}
+        if "predict" in data.methods:
+            if len(classes) == 2:
+                scores = np.concatenate([-scores, scores], axis=2)
+            second, first = np.moveaxis(np.partition(scores, -2, axis=2)[..., -2:], 2, 0)
+            exact &= ~(first - second <= TIE).any(axis=1)
+            outputs["predict"] = classes[scores.argmax(axis=2)]
+        outputs = {method: outputs[method] for method in data.methods}
+        return complete(outputs, exact, estimator, settings, data)
 
 
 class KernelRidgePath(RidgePath):
@@ -118,12 +141,11 @@ class KernelRidgePath(RidgePath):
     The kernel of all samples is computed once. Served are the named kernels that take any numbers.
     """
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
-        """Whether the kernel is named, and there is one penalty for all targets."""
-        alpha = setting.get("alpha", estimator.alpha)
-        if not (_is_number(alpha) and is_table(X) and are_numbers(y)):
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
+        """Whether the kernel is named."""
+        if not (is_table(X) and are_numbers(y)):
             return False
-        if estimator.kernel == "precomputed":
+        if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
             X = np.asarray(X)
             # Which triangle a solver reads must not matter.
             return X.dtype == np.float64 and np.allclose(X, X.T)
@@ -137,26 +159,34 @@ class KernelRidgePath(RidgePath):
         return _Kernel(kernel, centred=False)
 
 
-class NetPath:
+class NetPath(ChecksDataOnce):
     """All penalties and ratios of ``Lasso`` and ``ElasticNet`` by warm starts.
 
     Penalties are taken from large to small, each start drawn from the solutions before, with the
     estimator's own tolerance on the duality gap: outputs are as near to the optimum as those of a
     separate fit. What does not converge is fitted separately.
+
+    Parameters
+    ----------
+    *names : str
+        The penalty, and the ratio if it is one of the estimator's parameters.
     """
 
-    def parameters(self, estimator: Any) -> tuple[str, ...]:
-        """The penalty, and the ratio if there is one."""
-        return ("alpha", "l1_ratio") if "l1_ratio" in estimator.get_params() else ("alpha",)
+    def __init__(self, *names: str) -> None:
+        self._names = names
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+    def parameters(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """The penalty, and the ratio if there is one."""
+        return self._names
+
+    def methods(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """Predictions."""
+        return ("predict",)
+
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
         """Whether the data are dense, and coordinates visited in turn."""
-        alpha, ratio = _penalty(estimator, setting)
         return (
-            _is_number(alpha)
-            and _is_number(ratio)
-            and alpha > 0 < ratio <= 1
-            and isinstance(estimator.max_iter, Integral)
+            isinstance(estimator.max_iter, Integral)
             and estimator.selection == "cyclic"
             and not (estimator.positive or estimator.warm_start)
             and is_table(X)
@@ -164,11 +194,17 @@ class NetPath:
             and np.ndim(y) == 1
         )
 
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:  # noqa: ARG002
+        alpha, ratio = _penalty(estimator, setting)
+        return _is_number(alpha) and _is_number(ratio) and alpha > 0 < ratio <= 1
+
     def prepare(self, estimator: Any, X: Any, y: Any) -> NDArray[np.float64]:  # noqa: ARG002
         """The data as the solver takes them."""
         return np.asarray(X, dtype=np.float64)
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
         """Predictions for every penalty and ratio."""
         X: NDArray[np.float64] = data.prepared
         y = np.asarray(data.y_train, dtype=np.float64)
@@ -188,12 +224,12 @@ class NetPath:
             line = np.flatnonzero(penalties[:, 1] == ratio)
             line = line[np.argsort(-penalties[line, 0])]
             coefs[line], gaps[line] = _descent(design, centred.y, penalties[line, 0], ratio, solver)
-        outputs = coefs @ (X - centred.X_mean).T + centred.y_mean
+        outputs = {"predict": coefs @ (X - centred.X_mean).T + centred.y_mean}
         converged = gaps * n_samples <= estimator.tol * (centred.y @ centred.y)
-        return _completed(outputs, converged, estimator, settings, data)
+        return complete(outputs, converged, estimator, settings, data)
 
 
-class LogisticPath:
+class LogisticPath(ChecksDataOnce):
     """All penalties of ``LogisticRegression`` by warm starts: two classes, solver "newton-cholesky".
 
     Its error is the same with and without a warm start. That of "lbfgs" is not: its default tolerance
@@ -205,13 +241,14 @@ class LogisticPath:
         """The inverse penalty."""
         return ("C",)
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
+    def methods(self, estimator: Any) -> tuple[str, ...]:
+        """Labels, probabilities and decision values."""
+        return methods_of(estimator)
+
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
         """Whether the solver is Newton's, the penalty the default, and there are two classes."""
-        C = setting.get("C", estimator.C)
         return (
-            _is_number(C)
-            and C > 0
-            and estimator.solver == "newton-cholesky"
+            estimator.solver == "newton-cholesky"
             and estimator.penalty in ("l2", "deprecated")
             and not (estimator.l1_ratio or estimator.warm_start)
             and getattr(estimator, "multi_class", "deprecated") == "deprecated"
@@ -220,13 +257,19 @@ class LogisticPath:
             and type_of_target(y) == "binary"
         )
 
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:  # noqa: ARG002
+        C = setting.get("C", estimator.C)
+        return _is_number(C) and C > 0
+
     def prepare(self, estimator: Any, X: Any, y: Any) -> None:
         """Nothing."""
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
-        """Labels or probabilities for every penalty."""
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
+        """Outputs for every penalty."""
         warm = clone(estimator).set_params(warm_start=True)
-        outputs: dict[int, NDArray[Any]] = {}
+        outputs: dict[int, dict[str, NDArray[Any]]] = {}
         # From strong to weak: the start is then inside the region where Newton's steps are full.
         for i in sorted(range(len(settings)), key=lambda i: settings[i].get("C", estimator.C)):
             with warnings.catch_warnings():
@@ -234,11 +277,14 @@ class LogisticPath:
                 warm.set_params(**settings[i]).fit(data.X_train, data.y_train, **data.fit_params)
             converged = (warm.n_iter_ < warm.max_iter).all()
             outputs[i] = (
-                np.asarray(getattr(warm, data.method)(data.X))
+                {method: getattr(warm, method)(data.X) for method in data.methods}
                 if converged
                 else separate_outputs(estimator, settings[i], data)
             )
-        return np.array([outputs[i] for i in range(len(settings))])
+        return {
+            method: np.array([outputs[i][method] for i in range(len(settings))])
+            for method in data.methods
+        }
 
 
 def _is_number(value: Any) -> bool:
@@ -255,19 +301,6 @@ def _weight(data: PathData) -> NDArray[np.float64]:
     return np.broadcast_to(
         np.float64(1.0) if weight is None else np.asarray(weight, np.float64), len(data.rows)
     )
-
-
-def _completed(
-    outputs: NDArray[Any],
-    exact: NDArray[np.bool_],
-    estimator: Any,
-    settings: list[dict[str, Any]],
-    data: PathData,
-) -> NDArray[Any]:
-    """The outputs, those that are not exact replaced by those of separate fits."""
-    for i in np.flatnonzero(~exact):
-        outputs[i] = separate_outputs(estimator, settings[i], data)
-    return outputs
 
 
 def _descent(
@@ -394,6 +427,6 @@ def _solutions(
 register_path(Ridge, RidgePath())
 register_path(RidgeClassifier, RidgeClassifierPath())
 register_path(KernelRidge, KernelRidgePath())
-register_path(Lasso, NetPath())
-register_path(ElasticNet, NetPath())
+register_path(Lasso, NetPath("alpha"))
+register_path(ElasticNet, NetPath("alpha", "l1_ratio"))
 register_path(LogisticRegression, LogisticPath())

@@ -9,8 +9,10 @@ from sklearn.base import clone
 from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import KDTree, KNeighborsClassifier, KNeighborsRegressor
 
-from steadycv.paths.common import are_labels, are_numbers, is_table, separate_outputs
+from steadycv._compat import n_samples_of
+from steadycv.paths.common import ChecksDataOnce, are_labels, are_numbers, is_table, methods_of
 from steadycv.paths.registry import register_path
+from steadycv.paths.separate import separate_outputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ClassifierPath", "RegressorPath"]
 
 MOST_BYTES = 200e6  # for the list of all samples
+ROWS_AT_ONCE = 64  # of a table of distances, so that what is computed stays in a processor's cache
 MOST_FEATURES_OF_A_TREE = 15  # in scikit-learn, with algorithm="auto"
 # Distances, or votes, whose difference is a smaller share than this may be told apart by rounding alone.
 TIE = 1e-12
@@ -27,13 +30,78 @@ ROUGH_TIE = 1e-7  # of distances computed by matrix products
 
 
 class Neighbors(NamedTuple):
-    """The neighbours of every sample (a column), nearest first."""
+    """Neighbours of samples, nearest first; at the same distance in their own order."""
 
     distances: NDArray[np.float64]
     indices: NDArray[np.intp]
 
 
-class RegressorPath:
+class Nearest:
+    """The nearest of some rows to every sample, from the distances of all.
+
+    For one training set they are looked for among its rows. When a second one is asked for, a sorted
+    list of all samples is made, of which its rows are kept: the neighbours are the same.
+    """
+
+    def __init__(self, distances: NDArray[np.float64]) -> None:
+        self._distances = distances
+        self._list: Neighbors | None = None
+        self._was_asked = False
+
+    def among(self, rows: NDArray[np.intp], n_wanted: int) -> Neighbors:
+        """The nearest of some rows, one column for each sample."""
+        if not self._was_asked:
+            self._was_asked = True
+            near = _smallest(self._distances, n_wanted, rows)
+            return Neighbors(near.distances.T.copy(), rows[near.indices.T])
+        n_samples = len(self._distances)
+        known = np.zeros(n_samples, dtype=bool)
+        known[rows] = True
+        # The beginning of the list has enough of most training sets.
+        width = n_wanted * n_samples // len(rows)
+        while True:
+            width = min(width + width // 4 + 8, n_samples)
+            near = self._first(width)
+            kept = known.take(near.indices[:, :width])
+            counts = np.count_nonzero(kept, axis=1)
+            if counts.min() >= n_wanted:
+                break
+        first = counts.cumsum() - counts
+        places = np.flatnonzero(kept)[first + np.arange(n_wanted)[:, np.newaxis]]
+        places += np.arange(n_samples) * (near.indices.shape[1] - width)  # places in whole lists
+        return Neighbors(near.distances.ravel().take(places), near.indices.ravel().take(places))
+
+    def _first(self, number: int) -> Neighbors:
+        """At least so many nearest samples of each, one row for it."""
+        if self._list is None or self._list.indices.shape[1] < number:
+            # Room for training sets that are smaller.
+            self._list = _smallest(self._distances, min(number + number // 2, len(self._distances)))
+        return self._list
+
+
+def _smallest(
+    distances: NDArray[np.float64], number: int, columns: NDArray[np.intp] | None = None
+) -> Neighbors:
+    """The smallest numbers of every row, or of some columns of it, in their order, and their places."""
+    parts = []
+    for start in range(0, len(distances), ROWS_AT_ONCE):
+        some = distances[start : start + ROWS_AT_ONCE]
+        parts.append(_smallest_of(some if columns is None else some[:, columns], number))
+    return Neighbors(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _smallest_of(distances: NDArray[np.float64], number: int) -> Neighbors:
+    near = np.argpartition(distances, number - 1, axis=1)[:, :number]
+    near.sort(axis=1)
+    unsorted = np.take_along_axis(distances, near, axis=1)
+    order = np.argsort(unsorted, axis=1)
+    found = np.take_along_axis(unsorted, order, axis=1)
+    if (found[:, 1:] == found[:, :-1]).any():  # the fast sort does not keep the order of equals
+        order = np.argsort(unsorted, axis=1, kind="stable")
+    return Neighbors(found, np.take_along_axis(near, order, axis=1))
+
+
+class RegressorPath(ChecksDataOnce):
     """All ``n_neighbors`` and ``weights`` of ``KNeighborsRegressor`` from one list of neighbours.
 
     Where scikit-learn would search with a tree, its distances do not depend on the training set, and one
@@ -46,39 +114,46 @@ class RegressorPath:
         """The number of neighbours and their weights."""
         return ("n_neighbors", "weights")
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
-        """Whether metric and weights are named, and the data dense."""
+    def methods(self, estimator: Any) -> tuple[str, ...]:
+        """Predictions, and of classifiers probabilities."""
+        return methods_of(estimator)
+
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
+        """Whether the metric is named, and the data dense."""
+        return (
+            isinstance(estimator.metric, str)
+            and estimator.metric != "precomputed"
+            and estimator.metric_params is None
+            and estimator.p >= 1
+            and is_table(X)
+            and self._takes_target(y)
+        )
+
+    def _takes_target(self, y: Any) -> bool:
+        return are_numbers(y)
+
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:
         n_neighbors = setting.get("n_neighbors", estimator.n_neighbors)
-        metric = estimator.metric
         weights = setting.get("weights", estimator.weights)
         return (
             isinstance(n_neighbors, int | np.integer)
             and (weights is None or (isinstance(weights, str) and weights in ("uniform", "distance")))
-            and isinstance(metric, str)
-            and metric != "precomputed"
-            and estimator.metric_params is None
-            and estimator.p >= 1
-            and is_table(X)
             # A training set with too few samples for one setting would fail for all.
-            and 1 <= n_neighbors <= np.shape(X)[0] // 4
-            and self._takes(y)
+            and 1 <= n_neighbors <= n_samples_of(X) // 4
         )
 
-    def _takes(self, y: Any) -> bool:
-        return are_numbers(y)
-
-    def prepare(self, estimator: Any, X: Any, y: Any) -> Neighbors | None:  # noqa: ARG002
-        """The list of all samples, if a tree would be used and the list is not too large."""
+    def prepare(self, estimator: Any, X: Any, y: Any) -> Nearest | None:  # noqa: ARG002
+        """All distances, if a tree would be used and they are not too many."""
         X = np.asarray(X, dtype=np.float64)
         by_tree = estimator.algorithm in ("kd_tree", "ball_tree") or _may_use_tree(estimator, X)
         if estimator.metric not in KDTree.valid_metrics or not by_tree or len(X) ** 2 * 16 > MOST_BYTES:
             return None
         params = {"p": estimator.p} if estimator.metric in ("minkowski", "p") else {}
-        distances = DistanceMetric.get_metric(estimator.metric, **params).pairwise(X)
-        order = np.argsort(distances, axis=1)
-        return Neighbors(np.take_along_axis(distances, order, axis=1).T, order.T)
+        return Nearest(DistanceMetric.get_metric(estimator.metric, **params).pairwise(X))
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
         """Outputs for every number of neighbours and weighting."""
         numbers = np.array([s.get("n_neighbors", estimator.n_neighbors) for s in settings])
         by_distance = np.array([s.get("weights", estimator.weights) == "distance" for s in settings])
@@ -104,7 +179,8 @@ class RegressorPath:
         for i in np.flatnonzero(unsure.any(axis=1)):
             # Without a tree, distances have rounding errors that depend on what is asked together.
             at = np.flatnonzero(unsure[i]) if data.prepared is not None else np.arange(n_samples)
-            outputs[i, at] = separate_outputs(estimator, settings[i], data, at)
+            for method, found in separate_outputs(estimator, settings[i], data, at).items():
+                outputs[method][i, at] = found
         return outputs
 
     def _table(self, data: PathData) -> NDArray[np.float64]:
@@ -114,15 +190,15 @@ class RegressorPath:
 
     def _outputs(
         self, votes: NDArray[np.float64], data: PathData
-    ) -> tuple[NDArray[Any], NDArray[np.bool_] | bool]:
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_] | bool]:
         """Outputs from the neighbours' mean votes, and where rounding may decide."""
-        return votes[..., 0] if np.ndim(data.y) == 1 else votes, False
+        return {"predict": votes[..., 0] if np.ndim(data.y) == 1 else votes}, False
 
 
 class ClassifierPath(RegressorPath):
     """All ``n_neighbors`` and ``weights`` of ``KNeighborsClassifier``, as for the regressor."""
 
-    def _takes(self, y: Any) -> bool:
+    def _takes_target(self, y: Any) -> bool:
         return are_labels(y)
 
     def _table(self, data: PathData) -> NDArray[np.float64]:
@@ -133,13 +209,14 @@ class ClassifierPath(RegressorPath):
 
     def _outputs(
         self, votes: NDArray[np.float64], data: PathData
-    ) -> tuple[NDArray[Any], NDArray[np.bool_] | bool]:
-        if data.method == "predict_proba":
-            return votes, False
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_] | bool]:
+        outputs: dict[str, NDArray[Any]] = dict.fromkeys(data.methods, votes)
+        if "predict" not in outputs:
+            return outputs, False
         classes = np.unique(np.asarray(data.y_train))
+        outputs["predict"] = classes[votes.argmax(axis=2)]
         ranked = np.sort(votes, axis=2)
-        close = ranked[..., -1] - ranked[..., -2] <= TIE if len(classes) > 1 else False
-        return classes[votes.argmax(axis=2)], close
+        return outputs, ranked[..., -1] - ranked[..., -2] <= TIE if len(classes) > 1 else False
 
 
 def _may_use_tree(estimator: Any, X: Any) -> bool:
@@ -152,29 +229,11 @@ def _nearest(estimator: Any, data: PathData, largest: int, n_wanted: int) -> Nei
     `largest` is the largest number that a setting asks for, and one more tells ties.
     """
     if data.prepared is not None:
-        return _filtered(data.prepared, data.rows, n_wanted)
+        nearest: Neighbors = data.prepared.among(data.rows, n_wanted)
+        return nearest
     fitted = clone(estimator).set_params(n_neighbors=int(largest)).fit(data.X_train, data.y_train)
     distances, indices = fitted.kneighbors(data.X, n_neighbors=int(n_wanted))
     return Neighbors(distances.T, data.rows[indices].T)
-
-
-def _filtered(every: Neighbors, rows: NDArray[np.intp], n_wanted: int) -> Neighbors:
-    order = every.indices.T  # contiguous
-    n_samples = len(order)
-    known = np.zeros(n_samples, dtype=bool)
-    known[rows] = True
-    # The beginning of the list has enough of most training sets.
-    width = n_wanted * n_samples // len(rows)
-    while True:
-        width = min(width + width // 4 + 8, n_samples)
-        kept = known.take(order[:, :width])
-        counts = np.count_nonzero(kept, axis=1)
-        if counts.min() >= n_wanted:
-            break
-    first = counts.cumsum() - counts
-    places = np.flatnonzero(kept)[first + np.arange(n_wanted)[:, np.newaxis]]
-    places += np.arange(n_samples) * (n_samples - width)  # places in whole lists
-    return Neighbors(every.distances.T.ravel().take(places), order.ravel().take(places))
 
 
 def _ties(distances: NDArray[np.float64], numbers: NDArray[np.intp], tie: float) -> NDArray[np.bool_]:

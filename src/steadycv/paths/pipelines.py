@@ -7,31 +7,32 @@ so does a last step whose class has a path.
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
-from numbers import Integral, Real
-from operator import not_
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
-from sklearn.decomposition import PCA
-from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe, SelectKBest, SelectPercentile
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from steadycv import fitting  # the module: it may be half imported, as it imports this package
-from steadycv._compat import n_samples_of, safe_split
+from steadycv._compat import n_samples_of, safe_split, to_numpy
+from steadycv.estimators import new_estimator, overwrites
+from steadycv.paths.common import joined, methods_of
+from steadycv.paths.plan import plan
 from steadycv.paths.registry import find_path, register_path
+from steadycv.paths.separate import fit_model
+from steadycv.paths.settings import alike, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from steadycv.paths.protocol import Path, PathData
+    from steadycv.paths.plan import Group
+    from steadycv.paths.protocol import Outputs, Path, PathData
+    from steadycv.paths.settings import Key
 
 __all__ = ["PipelinePath"]
 
@@ -43,151 +44,170 @@ class PipelinePath:
         """What belongs to the steps, not to the pipeline itself."""
         return set(estimator.get_params()) - set(estimator.get_params(deep=False))
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:  # noqa: ARG002
+    def methods(self, estimator: Any) -> tuple[str, ...]:
+        """All that the last step has: by its path, or by a fit of its own on what the others give."""
+        return methods_of(estimator)
+
+    def line(self, estimator: Any, setting: dict[str, Any]) -> Key:
+        """Candidates that differ in their last step only, and there belong to one line."""
+        return self.line_each(estimator, [setting])[0]
+
+    def line_each(self, estimator: Any, settings: Sequence[dict[str, Any]]) -> list[Key]:
+        """The same for several settings."""
+        name, replaced = estimator.steps[-1]
+        keys = [key_of(setting) for setting in settings]
+        for step in _by_step(replaced, [_part(setting, name) for setting in settings]):
+            path = find_path(step.estimator)
+            if not hasattr(path, "serves"):
+                continue
+            moving = path.parameters(step.estimator)
+            names = {f"{name}__{own}" for own in moving}
+            for some in alike(step.parts, but=moving):
+                of_step = _lines_of_step(path, step.estimator, [step.parts[i] for i in some], moving)
+                for i, line in zip(some, of_step, strict=True):
+                    position = step.positions[i]
+                    keys[position] = key_of(settings[position], but=names), line
+        return keys
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
         """Whether the steps can be fitted one by one, and share their data."""
-        if (
+        return self.serves_each(estimator, [setting], X, y)[0]
+
+    def serves_each(
+        self,
+        estimator: Any,
+        settings: Sequence[dict[str, Any]],
+        X: Any,  # noqa: ARG002
+        y: Any,  # noqa: ARG002
+    ) -> list[bool]:
+        """The same for several settings."""
+        fitted_by_step = not (
             estimator.memory is not None
             or estimator.verbose
             or estimator.transform_input is not None
             or get_config()["enable_metadata_routing"]
-        ):
-            return False
-        steps = [(setting.get(name, step), _part(setting, name)) for name, step in estimator.steps]
-        first, last = steps[0][0], steps[-1][0]
-        return (
-            not _is_passthrough(last)
-            and (_is_passthrough(first) or not get_tags(first).input_tags.pairwise)
-            and all(_is_passthrough(step) or hasattr(step, "transform") for step, _ in steps[:-1])
-            and all(_can_share_data(step, part) for step, part in steps)
         )
+        serves = np.full(len(settings), fitted_by_step)
+        last = len(estimator.steps) - 1
+        for position, (name, step) in enumerate(estimator.steps):
+            for used, positions, parts in _by_step(step, [_part(setting, name) for setting in settings]):
+                fits = _is_fit_for(used, is_first=position == 0, is_last=position == last)
+                params = {} if _is_passthrough(used) else used.get_params()
+                not_copied = {n for n, value in params.items() if overwrites([(n, value)])}
+                serves[positions] &= [
+                    fits
+                    and part.keys() <= params.keys()
+                    and not_copied <= part.keys()
+                    and not overwrites(part.items())
+                    for part in parts
+                ]
+        return serves.tolist()
 
     def at_most(self, estimator: Any) -> int | None:
         """A few at a time where the last step is fitted for each: work that is done is kept sooner."""
-        return None if find_path(estimator.steps[-1][1]) else 4
+        return None if hasattr(find_path(estimator.steps[-1][1]), "serves") else 4
 
     def prepare(self, estimator: Any, X: Any, y: Any) -> None:
         """Nothing: all steps are fitted on the training rows."""
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
         """Outputs of every setting, from as few fits as there are distinct beginnings."""
-        names = {name for name, _ in estimator.steps}
-        unknown = [name for name in data.fit_params if name.partition("__")[0] not in names]
-        if unknown:
-            raise ValueError(
-                f"A pipeline's fit does not take {unknown}: name the step, as in "
-                f"{estimator.steps[-1][0]}__{unknown[0]}."
-            )
-        found = dict(_outputs(estimator.steps, dict(enumerate(settings)), data))
-        return np.stack([found[i] for i in range(len(settings))])
-
-
-def _outputs(
-    steps: list[tuple[str, Any]], settings: dict[int, dict[str, Any]], data: PathData
-) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Outputs of the settings, by their key; `data` are what the first of these steps is given."""
-    (name, step), *rest = steps
-    parts = {i: _part(setting, name) for i, setting in settings.items()}
-    fit_params = _part(data.fit_params, name)
-    if not rest:
-        for line in _lines(step, parts, find_path):
-            yield from _predicted(line, data, fit_params)
-        return
-    for line in _lines(step, parts, lambda step: _KEPT.get(type(step))):
-        for served, transformed in _transformed(line, data, fit_params):
-            yield from _outputs(rest, {i: settings[i] for i in served}, transformed)
+        members, parts = zip(
+            *_outputs(estimator.steps, settings, range(len(settings)), data), strict=True
+        )
+        return joined(members, parts)
 
 
 def _part(params: dict[str, Any], step: str) -> dict[str, Any]:
     """The parameters of a step; what takes its place stands under the empty name."""
-    return {
-        name[len(step) :].removeprefix("__"): value
-        for name, value in params.items()
-        if name == step or name.startswith(f"{step}__")
-    }
+    part = {}
+    for name, value in params.items():
+        of, _, own = name.partition("__")
+        if of == step:
+            part[own] = value
+    return part
 
 
 def _is_passthrough(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _can_share_data(step: Any, part: dict[str, Any]) -> bool:
-    """Whether a step has these parameters, and leaves the data as they are when it is fitted."""
-    params = {} if _is_passthrough(step) else step.get_params()
-    if not part.keys() - {""} <= params.keys():
-        return False
-    copies = (value for name, value in (params | part).items() if name.rpartition("__")[2] in _COPIES)
-    return all(copies)
+def _is_fit_for(step: Any, *, is_first: bool, is_last: bool) -> bool:
+    """Whether a step can have its place in a pipeline that is fitted step by step."""
+    if _is_passthrough(step):
+        return not is_last
+    return (is_last or hasattr(step, "transform")) and not (
+        is_first and get_tags(step).input_tags.pairwise
+    )
 
 
-_COPIES = ("copy", "copy_X", "copy_x")
+def _by_step(step: Any, parts: list[dict[str, Any]]) -> Iterator[_Step]:
+    """The parts, by what takes the place of a step."""
+    if not any("" in part for part in parts):
+        yield _Step(step, list(range(len(parts))), parts)
+        return
+    for members in alike([{"": part[""]} if "" in part else {} for part in parts]):
+        own = [{name: value for name, value in parts[i].items() if name} for i in members]
+        yield _Step(parts[members[0]].get("", step), members, own)
 
 
-class _Line(NamedTuple):
-    """Settings of one step (by their key) that differ in the parameters of a shortcut only."""
-
-    step: Any
-    shortcut: Any
-    parts: dict[int, dict[str, Any]]
-
-    def distinct(self) -> Iterator[tuple[list[int], dict[str, Any]]]:
-        """The keys of equal settings, and the parameters they set."""
-        for keys in _alike(self.parts):
-            yield keys, {name: v for name, v in self.parts[keys[0]].items() if name}
+def _lines_of_step(
+    path: Path, step: Any, parts: list[dict[str, Any]], moving: Collection[str]
+) -> list[Key]:
+    """The lines within a last step of settings that differ in its path's parameters only."""
+    if not hasattr(path, "line"):
+        return [None] * len(parts)
+    others = {name: value for name, value in parts[0].items() if name not in moving}
+    last = new_estimator(step, others) if others else step
+    return [path.line(last, part) for part in parts]
 
 
-def _lines(
-    step: Any, parts: dict[int, dict[str, Any]], find: Callable[[Any], Path | _Kept | None]
-) -> Iterator[_Line]:
-    replaced = {i: {"": part[""]} if "" in part else {} for i, part in parts.items()}
-    for keys in _alike(replaced):
-        used = replaced[keys[0]].get("", step)
-        shortcut = find(used)
-        moving = () if shortcut is None else shortcut.parameters(used)
-        some = {i: parts[i] for i in keys}
-        for line in _alike(some, set(moving)):
-            yield _Line(used, shortcut, {i: parts[i] for i in line})
+class _Step(NamedTuple):
+    """A step, and its parameters in settings at some positions."""
+
+    estimator: Any
+    positions: list[int]
+    parts: list[dict[str, Any]]
 
 
-def _alike(parts: dict[int, dict[str, Any]], but: Collection[str] = ()) -> list[list[int]]:
-    """The keys of settings that are equal in all parameters but some."""
-    groups: dict[Any, list[int]] = {}
-    for i, part in parts.items():
-        key = tuple((name, *_identity(value)) for name, value in part.items() if name not in but)
-        groups.setdefault(key, []).append(i)
-    return list(groups.values())
-
-
-def _identity(value: Any) -> tuple[type, Any]:
-    # Numbers and strings lose their identity when they are sent to a worker; other values may
-    # have no equality, and are the same object in all candidates of a grid.
-    plain = value is None or isinstance(value, str | Real)
-    return type(value), value if plain else id(value)
+def _outputs(
+    steps: list[tuple[str, Any]], settings: list[dict[str, Any]], members: Sequence[int], data: PathData
+) -> Iterator[tuple[list[int], Outputs]]:
+    """Outputs of some settings, with their positions; `data` are what the first of these steps gets."""
+    (name, replaced), *rest = steps
+    fit_params = _part(data.fit_params, name)
+    for step in _by_step(replaced, [_part(settings[i], name) for i in members]):
+        if not rest:
+            for last, outputs in _predicted(step, replace(data, fit_params=fit_params)):
+                yield [members[step.positions[i]] for i in last], outputs
+            continue
+        for some, transformed in _transformed(step, data, fit_params):
+            yield from _outputs(rest, settings, [members[step.positions[i]] for i in some], transformed)
 
 
 def _transformed(
-    line: _Line, data: PathData, fit_params: dict[str, Any]
-) -> Iterator[tuple[list[int], PathData]]:
-    """The data behind a transformer, for each of its distinct settings."""
-    if _is_passthrough(line.step):
-        yield list(line.parts), data
+    step: _Step, data: PathData, fit_params: dict[str, Any]
+) -> Iterator[tuple[Sequence[int], PathData]]:
+    """The data behind a transformer, for each of its distinct settings, with its numbers."""
+    transformer, _, parts = step
+    if _is_passthrough(transformer):
+        yield range(len(parts)), data
         return
-    alone = [(keys, fitting.new_estimator(line.step, params)) for keys, params in line.distinct()]
-    kept = line.shortcut
-    if kept is not None and len(alone) > 1:
-        together, alone = _split(alone, lambda transformer: kept.shares(transformer, data.X_train))
-        if together:
-            keys, transformers = zip(*together, strict=True)
-            yield from zip(keys, kept.transformed(transformers, data, fit_params), strict=True)
-    for some, transformer in alone:
-        yield some, _fit_transform(transformer, data, fit_params)
-
-
-def _split(
-    pairs: list[tuple[list[int], Any]], serves: Callable[[Any], bool]
-) -> tuple[list[tuple[list[int], Any]], list[tuple[list[int], Any]]]:
-    """What is served, and the rest."""
-    served = [serves(setting) for _, setting in pairs]
-    return list(compress(pairs, served)), list(compress(pairs, map(not_, served)))
+    path = find_path(transformer)
+    moving = path.parameters(transformer) if hasattr(path, "shares") else ()
+    for line in alike(parts, but=moving):
+        equal = [[line[i] for i in some] for some in alike([parts[i] for i in line])]
+        transformers = [new_estimator(transformer, parts[some[0]]) for some in equal]
+        shares = [len(equal) > 1 and path.shares(each, data.X_train) for each in transformers]
+        if any(shares):
+            together = tuple(compress(transformers, shares))
+            found = path.transformed(together, data, fit_params)
+            yield from zip(compress(equal, shares), found, strict=True)
+        for some, alone, is_done in zip(equal, transformers, shares, strict=True):
+            if not is_done:
+                yield some, _fit_transform(alone, data, fit_params)
 
 
 def _fit_transform(transformer: Any, data: PathData, fit_params: dict[str, Any]) -> PathData:
@@ -199,38 +219,46 @@ def _fit_transform(transformer: Any, data: PathData, fit_params: dict[str, Any])
     return replace(data, X_train=X_train, X=transformer.transform(data.X))
 
 
-def _predicted(
-    line: _Line, data: PathData, fit_params: dict[str, Any]
-) -> Iterator[tuple[int, NDArray[Any]]]:
-    """The outputs of the last step, for each of its distinct settings."""
-    alone = list(line.distinct())
-    if line.shortcut is not None and len(alone) > 1 and fit_params.keys() <= {"sample_weight"}:
-        estimator = fitting.new_estimator(line.step, alone[0][1])
-        inner = _rows_among_all(estimator, replace(data, fit_params=fit_params))
-        if inner is not None:
-            served, alone = _split(
-                alone, lambda params: line.shortcut.serves(estimator, params, inner.X, inner.y)
-            )
-            yield from _by_path(line.shortcut, estimator, served, inner, n_samples_of(data.X))
-    for keys, params in alone:
-        fitted = fitting.new_estimator(line.step, params).fit(data.X_train, data.y_train, **fit_params)
-        outputs = getattr(fitted, data.method)(data.X)
-        yield from ((i, outputs) for i in keys)
+def _predicted(step: _Step, data: PathData) -> Iterator[tuple[list[int], Outputs]]:
+    """The outputs of the last step, with the numbers of its settings."""
+    last, _, parts = step
+    n_samples = n_samples_of(data.X)
+    path = find_path(last)
+    inner = _rows_among_all(last, data) if path and _shares(path, parts) else None
+    known = data if inner is None else inner
+    groups = plan(
+        last,
+        parts,
+        known.X,
+        known.y,
+        methods=data.methods,
+        fit_params=data.fit_params,
+        use_paths=inner is not None,
+    )
+    for group in groups:
+        some = group.members.tolist()
+        if group.path is not None and _shares(group.path, some):
+            found = _by_path(group, [parts[i] for i in some], known)
+            yield some, {name: np.asarray(each)[:, -n_samples:] for name, each in found.items()}
+            continue
+        for i in some:
+            model = fit_model(new_estimator(last, parts[i]), data)
+            outputs = {name: to_numpy(getattr(model, name)(data.X)) for name in data.methods}
+            yield [i], {name: each[np.newaxis] for name, each in outputs.items()}
 
 
-def _by_path(
-    path: Path,
-    estimator: Any,
-    served: list[tuple[list[int], dict[str, Any]]],
-    data: PathData,
-    n_samples: int,
-) -> Iterator[tuple[int, NDArray[Any]]]:
-    if not served:
-        return
-    data = replace(data, prepared=path.prepare(estimator, data.X, data.y), together=None)
-    found = path.outputs(estimator, [params for _, params in served], data)
-    for (keys, _), outputs in zip(served, found, strict=True):
-        yield from ((i, outputs[-n_samples:]) for i in keys)
+def _by_path(group: Group, settings: list[dict[str, Any]], data: PathData) -> Outputs:
+    assert group.path is not None
+    prepared = group.path.prepare(group.estimator, data.X, data.y)
+    return group.path.outputs(group.estimator, settings, replace(data, prepared=prepared))
+
+
+def _shares(path: Any, candidates: Sequence[Any]) -> bool:
+    """Whether a path can have something to share among candidates.
+
+    One that could be shared with other lines must be served by the path also when it comes alone.
+    """
+    return len(candidates) > 1 or hasattr(path, "line")
 
 
 def _rows_among_all(estimator: Any, data: PathData) -> PathData | None:
@@ -253,114 +281,7 @@ def _rows_among_all(estimator: Any, data: PathData) -> PathData | None:
             return None
         X = np.concatenate([data.X_train, data.X])
     y = np.concatenate([data.y_train, data.y])
-    return replace(data, X=X, y=y, rows=np.arange(len(data.rows)), folds=None)
+    return replace(data, X=X, y=y, rows=np.arange(len(data.rows)), blocks=None)
 
-
-class _Kept(Protocol):
-    """A transformer of which one fit gives several settings."""
-
-    def parameters(self, transformer: Any) -> Collection[str]:
-        """The parameters in which they may differ."""
-
-    def shares(self, transformer: Any, X_train: Any) -> bool:
-        """Whether a transformer gets exactly what its own fit would give."""
-
-    def transformed(
-        self, transformers: tuple[Any, ...], data: PathData, fit_params: dict[str, Any]
-    ) -> Iterator[PathData]:
-        """The data behind each transformer."""
-
-
-@dataclass(frozen=True)
-class _Selection:
-    """Selections of features: the fit is the same for any number kept."""
-
-    parameter: str
-    allowed: Callable[[Any], bool]
-
-    def parameters(self, transformer: Any) -> tuple[str]:  # noqa: ARG002
-        return (self.parameter,)
-
-    def shares(self, transformer: Any, X_train: Any) -> bool:  # noqa: ARG002
-        return self.allowed(getattr(transformer, self.parameter))
-
-    def transformed(
-        self, transformers: tuple[Any, ...], data: PathData, fit_params: dict[str, Any]
-    ) -> Iterator[PathData]:
-        fitted = transformers[0].fit(data.X_train, data.y_train, **fit_params)
-        for value in [getattr(transformer, self.parameter) for transformer in transformers]:
-            fitted.set_params(**{self.parameter: value})
-            yield replace(data, X_train=fitted.transform(data.X_train), X=fitted.transform(data.X))
-
-
-class _Components:
-    """Principal components, by the solvers that compute all of them and then keep some."""
-
-    def parameters(self, transformer: Any) -> tuple[str]:  # noqa: ARG002
-        return ("n_components",)
-
-    def shares(self, transformer: Any, X_train: Any) -> bool:
-        n_components = transformer.n_components
-        return (
-            isinstance(n_components, Integral)
-            and 1 <= int(n_components) <= min(np.shape(X_train))
-            and _pca_solver(transformer, X_train) in ("full", "covariance_eigh")
-        )
-
-    def transformed(
-        self, transformers: tuple[Any, ...], data: PathData, fit_params: dict[str, Any]
-    ) -> Iterator[PathData]:
-        largest = max(transformers, key=lambda transformer: int(transformer.n_components))
-        solver = _pca_solver(largest, data.X_train)
-        X_train = largest.fit_transform(data.X_train, data.y_train, **fit_params)
-        for n_components in [int(transformer.n_components) for transformer in transformers]:
-            # Cut before the data are transformed: the rounding of a product depends on its size.
-            cut = copy.copy(largest)
-            cut.components_ = largest.components_[:n_components]
-            cut.explained_variance_ = largest.explained_variance_[:n_components]
-            yield replace(
-                data,
-                X_train=(
-                    getattr(X_train, "iloc", X_train)[:, :n_components]
-                    if solver == "full"
-                    else cut.transform(data.X_train)
-                ),
-                X=cut.transform(data.X),
-            )
-
-
-def _pca_solver(pca: Any, X_train: Any) -> str:
-    """What ``svd_solver="auto"`` means for a training set, in scikit-learn 1.6 to 1.9."""
-    solver: str = pca.svd_solver
-    n_samples, n_features = np.shape(X_train)
-    if solver != "auto":
-        return solver
-    if sparse.issparse(X_train):
-        return "arpack"
-    if n_features <= 1000 and n_samples >= 10 * n_features:
-        return "covariance_eigh"
-    if max(n_samples, n_features) <= 500 or pca.n_components >= 0.8 * min(n_samples, n_features):
-        return "full"
-    return "randomized"
-
-
-def _is_number_kept(value: Any) -> bool:
-    return (isinstance(value, Integral) and int(value) >= 0) or (
-        isinstance(value, str) and value == "all"
-    )
-
-
-def _is_between(low: float, high: float) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, Real) and low <= float(value) <= high
-
-
-_KEPT: dict[type, _Kept] = {
-    PCA: _Components(),
-    SelectKBest: _Selection("k", _is_number_kept),
-    SelectPercentile: _Selection("percentile", _is_between(0, 100)),
-    SelectFpr: _Selection("alpha", _is_between(0, 1)),
-    SelectFdr: _Selection("alpha", _is_between(0, 1)),
-    SelectFwe: _Selection("alpha", _is_between(0, 1)),
-}
 
 register_path(Pipeline, PipelinePath())

@@ -1,73 +1,195 @@
-"""The plan: which candidates one fit serves."""
+"""The plan: which candidates one fit serves, and which of them are asked for together."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from inspect import Parameter, signature
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_regressor
 
-from steadycv.fitting import Group, Problem, new_estimator, separate
-
-# Imported to be registered.
-from steadycv.paths import boosting, forests, linear, neighbors, pipelines, svm, trees  # noqa: F401
+from steadycv._compat import n_samples_of
+from steadycv.estimators import new_estimator, overwrites
 from steadycv.paths.registry import find_path
+from steadycv.paths.settings import alike, together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from steadycv.candidates import Box, Grid
     from steadycv.paths.protocol import Path
 
-__all__ = ["plan"]
+__all__ = ["Group", "plan"]
 
-MAX_OUTPUTS = 2**23
-
-
-def plan(problem: Problem, grid: Grid, *, use_paths: bool = True) -> list[Group]:
-    """Put candidates that a path serves together into groups, and all others alone."""
-    path = find_path(problem.estimator) if use_paths and _can_use_paths(problem) else None
-    if path is None:
-        return separate(len(grid))
-    groups: list[Group] = []
-    for box in grid.boxes:
-        for candidates in _lines(box, set(path.parameters(problem.estimator))):
-            groups += _split(problem, path, candidates, grid.candidates)
-    return groups
+MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
 
 
-def _can_use_paths(problem: Problem) -> bool:
-    # A scorer may ask a classifier for anything, and a path has the outputs of one method only.
-    replayable = problem.response.method == "predict" and is_regressor(problem.estimator)
-    only_weights = all(name.split("__")[-1] == "sample_weight" for name in problem.fit_params)
-    return only_weights and not problem.predict_on_copy and (problem.scorer is None or replayable)
+class Group(NamedTuple):
+    """Candidates that one fit serves, by a path; or a single one that is fitted by itself.
+
+    Attributes
+    ----------
+    members : ndarray of int
+        The candidates, in increasing order.
+    lines : ndarray of int
+        The number of each member's line within the group. A path is asked for whole lines.
+    path : Path or None
+        What serves them; None: a separate fit.
+    estimator : estimator or None
+        With the first member's parameters, not fitted, for the path; None without one.
+    """
+
+    members: NDArray[np.intp]
+    lines: NDArray[np.intp]
+    path: Path | None = None
+    estimator: Any = None
 
 
-def _lines(box: Box, parameters: set[str]) -> Iterator[NDArray[np.intp]]:
-    """The candidates of a box that differ in some parameters only."""
-    moving = [axis for axis, name in enumerate(box.names) if name in parameters]
-    table = np.moveaxis(box.table(), moving, range(-len(moving), 0))
-    yield from table.reshape(-1, int(np.prod(table.shape[table.ndim - len(moving) :])))
-
-
-def _split(
-    problem: Problem, path: Path, candidates: NDArray[np.intp], settings: list[dict[str, Any]]
+def plan(
+    estimator: Any,
+    settings: Sequence[dict[str, Any]],
+    X: Any,
+    y: Any,
+    *,
+    methods: Collection[str] = ("predict",),
+    fit_params: Collection[str] = (),
+    use_paths: bool = True,
 ) -> list[Group]:
-    """What the path serves of a line as one group, the rest alone."""
-    candidates = np.sort(candidates)
-    try:
-        estimator = new_estimator(problem.estimator, settings[candidates[0]])
-    except ValueError:  # an unknown parameter is the separate fit's to report
-        return [Group(candidates[i : i + 1]) for i in range(len(candidates))]
-    served = np.array(
-        [path.serves(estimator, settings[c], problem.X, problem.y) for c in candidates.tolist()]
-    )
-    # No more outputs in one job than fit well into memory.
-    size = max(1, MAX_OUTPUTS // problem.lattice.n_samples)
-    if hasattr(path, "at_most"):
-        size = min(size, path.at_most(estimator) or size)
-    together = [candidates[served][i : i + size] for i in range(0, int(served.sum()), size)]
-    alone = [candidates[i : i + 1] for i in np.flatnonzero(~served)]
-    return [Group(some, path, estimator) for some in together] + [Group(one) for one in alone]
+    """Put candidates that a path serves together into groups, and all others alone.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator whose parameters a candidate sets.
+    settings : sequence of dict
+        The candidates.
+    X, y : data
+        All samples.
+    methods : collection of str, default=("predict",)
+        The methods of the estimator whose outputs are wanted.
+    fit_params : collection of str, default=()
+        The names of what ``fit`` is given besides.
+    use_paths : bool, default=True
+        Whether paths are used at all.
+
+    Returns
+    -------
+    groups : list of Group
+        Every candidate is a member of one of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> settings = [{"alpha": 0.1}, {"alpha": 1.0, "solver": "lsqr"}, {"alpha": 10.0}]
+    >>> [group.members.tolist() for group in plan(Ridge(), settings, *load_diabetes(return_X_y=True))]
+    [[0, 2], [1]]
+    """
+    path = find_path(estimator) if use_paths else None
+    if path is None or not hasattr(path, "serves"):  # one of transformers is none here
+        return [_separate(candidate) for candidate in range(len(settings))]
+    planner = _Planner(path, estimator, settings, X, y, set(methods), fit_params)
+    return [
+        group
+        for members in alike(settings, but=path.parameters(estimator))
+        for group in planner.groups(members)
+    ]
+
+
+def _separate(candidate: int) -> Group:
+    return Group(np.array([candidate]), np.zeros(1, dtype=np.intp))
+
+
+class _Planner(NamedTuple):
+    """What all groups of a plan share."""
+
+    path: Any
+    estimator: Any
+    settings: Sequence[dict[str, Any]]
+    X: Any
+    y: Any
+    methods: set[str]
+    fit_params: Collection[str]
+
+    def groups(self, members: list[int]) -> Iterator[Group]:
+        """What the path serves of candidates that differ in its parameters only; the rest alone."""
+        served, estimator = self._served(members)
+        if served and self._is_usable(estimator):
+            yield from self._packed(served, estimator)
+        else:
+            served = []
+        yield from map(_separate, sorted(set(members) - set(served)))
+
+    def _served(self, members: list[int]) -> tuple[list[int], Any]:
+        """The candidates that the path serves, and the estimator of the first."""
+        for position, member in enumerate(members):
+            try:
+                estimator = new_estimator(self.estimator, self.settings[member])
+            except (AttributeError, ValueError):  # a wrong name is the separate fit's to report
+                continue
+            possible = members[position:]
+            settings = [self.settings[member] for member in possible]
+            if hasattr(self.path, "serves_each"):
+                serves = self.path.serves_each(estimator, settings, self.X, self.y)
+            else:
+                serves = [self.path.serves(estimator, each, self.X, self.y) for each in settings]
+            served = list(compress(possible, serves))
+            if served and served[0] != member:
+                estimator = new_estimator(self.estimator, self.settings[served[0]])
+            return served, estimator
+        return [], None
+
+    def _is_usable(self, estimator: Any) -> bool:
+        """Whether the path gives what is wanted, from what fit is given."""
+        return (
+            self.methods <= set(self.path.methods(estimator))
+            and all(_takes_weights(estimator, name) for name in self.fit_params)
+            and not overwrites(estimator.get_params(deep=True).items())
+        )
+
+    def _packed(self, members: list[int], estimator: Any) -> Iterator[Group]:
+        """Groups of whole lines, no larger than they may be."""
+        size = max(1, MAX_OUTPUTS // n_samples_of(self.X))
+        if hasattr(self.path, "at_most"):
+            size = min(size, self.path.at_most(estimator) or size)
+        for lines in _packs(self._lines(members, estimator), size):
+            candidates = np.concatenate(lines)
+            numbers = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
+            order = np.argsort(candidates)
+            if candidates[order[0]] != members[0]:
+                estimator = new_estimator(self.estimator, self.settings[candidates[order[0]]])
+            yield Group(candidates[order], numbers[order], self.path, estimator)
+
+    def _lines(self, members: list[int], estimator: Any) -> list[list[int]]:
+        if not hasattr(self.path, "line"):
+            return [members]
+        settings = [self.settings[member] for member in members]
+        if hasattr(self.path, "line_each"):
+            keys = self.path.line_each(estimator, settings)
+        else:
+            keys = [self.path.line(estimator, each) for each in settings]
+        return [[members[i] for i in line] for line in together(keys)]
+
+
+def _packs(lines: list[list[int]], size: int) -> Iterator[list[list[int]]]:
+    """Lines by the pack. Those that are too long are cut, by nothing but their own order."""
+    pack: list[list[int]] = []
+    for line in lines:
+        for part in (line[i : i + size] for i in range(0, len(line), size)):
+            if sum(map(len, pack)) + len(part) > size:
+                yield pack
+                pack = []
+            pack.append(part)
+    yield pack
+
+
+def _takes_weights(estimator: Any, name: str) -> bool:
+    """Whether a fit parameter is weights that fit takes; of a pipeline, the fit of the step it names."""
+    if hasattr(estimator, "named_steps"):
+        step, _, name = name.partition("__")
+        return _takes_weights(estimator.named_steps.get(step), name)
+    if name != "sample_weight" or not hasattr(estimator, "fit"):
+        return False
+    parameters = signature(estimator.fit).parameters
+    return name in parameters or any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Path", "PathData"]
+    Outputs: TypeAlias = Mapping[str, NDArray[Any]]
+    """By method, an array of shape (n_settings, n_samples, ...)."""
+
+__all__ = ["Outputs", "Path", "PathData", "TransformerPath"]
 
 
 @dataclass(frozen=True)
@@ -23,21 +26,20 @@ class PathData:
     X, y : data
         All samples.
     rows : ndarray of int
-        The rows of the training set.
+        The rows of the training set, in increasing order.
     X_train, y_train : data
         The training set.
     fit_params : dict
         What ``fit`` would be given besides: ``sample_weight`` of the training rows, or nothing.
-    method : str
-        Whose outputs are wanted: ``"predict"`` or ``"predict_proba"``.
+    methods : tuple of str
+        Whose outputs are wanted, ``"predict"``, ``"predict_proba"`` or ``"decision_function"``: some of
+        those that the path's ``methods`` names.
     prepared : object
         What the path's ``prepare`` returned.
-    together : list of dict or None
-        The settings of all candidates that one fit could serve; an adaptive search asks for some of
-        them at a time. For paths whose fit depends on the settings that it is to serve.
-    folds : ndarray of int or None
-        The fold of every sample, in the partition whose folds the training set leaves out or not. For
-        paths that compute something once a fold and add it up.
+    blocks : ndarray of int or None
+        Numbers of disjoint blocks of samples, one for every sample: the training set is made of whole
+        blocks, as are those that it is compared with (of a partition, the folds). For paths that compute
+        something once a block and add it up. None where there are no such blocks.
     """
 
     X: Any
@@ -46,10 +48,9 @@ class PathData:
     X_train: Any
     y_train: Any
     fit_params: dict[str, Any]
-    method: str
+    methods: tuple[str, ...] = ("predict",)
     prepared: Any = None
-    together: list[dict[str, Any]] | None = None
-    folds: NDArray[np.intp] | None = None
+    blocks: NDArray[np.intp] | None = None
 
 
 class Path(Protocol):
@@ -57,12 +58,29 @@ class Path(Protocol):
 
     The estimator that a path is given has all parameters of its first candidate set, has a seed, and
     is not fitted; it is used for all training sets, so a path fits clones of it. The candidates of
-    one fit differ in the path's parameters only. A path whose work grows with the candidates may
-    have a method ``at_most(estimator)``, the number of candidates to give it at a time.
+    one fit differ in the path's parameters only.
+
+    These methods may be there besides:
+
+    ``line(estimator, setting)``
+        Something hashable. Candidates for which it is equal make a *line*, and are always asked for
+        together, as their outputs depend on each other, be it by the rounding of a product. Without
+        this method all are one line. Candidates of different lines may be asked for in one call or in
+        several, and no bit of their outputs may depend on it.
+    ``serves_each(estimator, settings, X, y)``, ``line_each(estimator, settings)``
+        ``serves`` and ``line`` for several settings, in a list: for a path that can answer for all of
+        them in less time than for one after the other, as it looks at the data once.
+    ``at_most(estimator)``
+        The number of candidates to ask for at a time, for a path whose work grows with them; or None.
+    ``outputs_many(estimator, settings, many)``
+        ``outputs`` for several training sets, a sequence of `PathData`, one after the other.
     """
 
     def parameters(self, estimator: Any) -> Collection[str]:
         """The parameters in which the candidates of one fit may differ."""
+
+    def methods(self, estimator: Any) -> Collection[str]:
+        """The estimator's methods whose outputs the path can give."""
 
     def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
         """Whether the estimator with this setting gets exactly the outputs of a separate fit.
@@ -73,9 +91,24 @@ class Path(Protocol):
     def prepare(self, estimator: Any, X: Any, y: Any) -> Any:
         """What can be computed once for all training sets; None if nothing."""
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> Outputs:
         """Outputs of every setting for all rows of ``data.X``, trained on ``data.rows``.
 
-        An array of shape (n_settings, n_samples, ...), each row what ``data.method`` of the
-        estimator fitted with that setting would return.
+        For each of ``data.methods`` an array of shape (n_settings, n_samples, ...), each row what that
+        method of the estimator fitted with that setting would return.
         """
+
+
+class TransformerPath(Protocol):
+    """One fit of a transformer, many settings of it: for the steps of pipelines."""
+
+    def parameters(self, transformer: Any) -> Collection[str]:
+        """The parameters in which the settings of one fit may differ."""
+
+    def shares(self, transformer: Any, X_train: Any) -> bool:
+        """Whether the transformer gets exactly what its own fit would give."""
+
+    def transformed(
+        self, transformers: tuple[Any, ...], data: PathData, fit_params: dict[str, Any]
+    ) -> Iterator[PathData]:
+        """The data behind each of the transformers, `data` with other ``X`` and ``X_train``."""

@@ -10,32 +10,52 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
+from steadycv._compat import to_numpy
+from steadycv.paths.common import ChecksDataOnce
 from steadycv.paths.registry import register_path
+from steadycv.paths.separate import separate_outputs
+from steadycv.paths.settings import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from numpy.typing import NDArray
 
     from steadycv.paths.protocol import PathData
+    from steadycv.paths.settings import Key
 
 __all__ = ["KernelMachinePath"]
 
 MAX_BYTES = 200 * 2**20  # of a matrix of all pairs of samples
 
 
-class KernelMachinePath:
-    """Serves ``C``, ``epsilon`` and ``nu``."""
+class KernelMachinePath(ChecksDataOnce):
+    """Serves ``C``, ``epsilon`` and ``nu``; the fits are separate, so every candidate is a line.
 
-    def parameters(self, estimator: Any) -> Collection[str]:
+    Parameters
+    ----------
+    *names : str
+        Those of them that the machine has.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def parameters(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
         """Those of them that the machine has."""
-        return {"C", "epsilon", "nu"} & set(estimator.get_params(deep=False))
+        return self._names
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:  # noqa: ARG002
+    def methods(self, estimator: Any) -> tuple[str, ...]:
+        """Predictions, and of classifiers decision values."""
+        return ("predict", "decision_function") if is_classifier(estimator) else ("predict",)
+
+    def line(self, estimator: Any, setting: dict[str, Any]) -> Key:  # noqa: ARG002
+        """Every candidate is one of its own."""
+        return key_of(setting)
+
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:  # noqa: ARG002
         """Kernels that scikit-learn names, dense numbers, and a matrix that fits into memory."""
         return (
             estimator.kernel in ("linear", "poly", "rbf", "sigmoid")
@@ -46,6 +66,9 @@ class KernelMachinePath:
             and 8 * X.shape[0] ** 2 <= MAX_BYTES
         )
 
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:  # noqa: ARG002
+        return True
+
     def prepare(self, estimator: Any, X: Any, y: Any) -> NDArray[np.float64]:  # noqa: ARG002
         """What the kernel is a function of: squared distances, or scalar products."""
         X = X.astype(np.float64, copy=False)
@@ -53,18 +76,25 @@ class KernelMachinePath:
             return np.asarray(X @ X.T)
         return np.asarray(euclidean_distances(X, squared=True))
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
         """Fit every setting on the kernel matrix of the training rows."""
+        weight = data.fit_params.get("sample_weight")
+        if weight is not None and not (to_numpy(weight) > 0).all():
+            # libsvm leaves such samples out, and then takes the wrong columns of a given kernel.
+            alone = [separate_outputs(estimator, setting, data) for setting in settings]
+            return {method: np.stack([each[method] for each in alone]) for method in data.methods}
         kernel = _kernel(estimator, data)
         to_train = kernel[:, data.rows]
-        names = self.parameters(estimator)
-        outputs = []
+        outputs: dict[str, list[NDArray[Any]]] = {method: [] for method in data.methods}
         for setting in settings:
-            params = {name: setting[name] for name in names if name in setting}
+            params = {name: setting[name] for name in self._names if name in setting}
             machine = clone(estimator).set_params(kernel="precomputed", **params)
             machine.fit(to_train[data.rows], data.y_train, **data.fit_params)
-            outputs.append(getattr(machine, data.method)(to_train))
-        return np.stack(outputs)
+            for method in data.methods:
+                outputs[method].append(getattr(machine, method)(to_train))
+        return {method: np.stack(found) for method, found in outputs.items()}
 
 
 def _kernel(estimator: Any, data: PathData) -> NDArray[np.float64]:
@@ -74,7 +104,8 @@ def _kernel(estimator: Any, data: PathData) -> NDArray[np.float64]:
         return matrix
     gamma = estimator.gamma
     if gamma == "scale":
-        variance = data.X_train.var()
+        # Of the numbers as libsvm takes them, and not in the precision that they came in.
+        variance = data.X_train.astype(np.float64, copy=False).var()
         gamma = 1.0 / (data.X_train.shape[1] * variance) if variance != 0 else 1.0
     elif gamma == "auto":
         gamma = 1.0 / data.X_train.shape[1]
@@ -84,5 +115,7 @@ def _kernel(estimator: Any, data: PathData) -> NDArray[np.float64]:
     return np.asarray(np.tanh(product) if estimator.kernel == "sigmoid" else product**estimator.degree)
 
 
-for _machine in (SVC, SVR, NuSVC, NuSVR):
-    register_path(_machine, KernelMachinePath())
+register_path(SVC, KernelMachinePath("C"))
+register_path(SVR, KernelMachinePath("C", "epsilon"))
+register_path(NuSVC, KernelMachinePath("nu"))
+register_path(NuSVR, KernelMachinePath("C", "nu"))

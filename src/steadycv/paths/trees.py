@@ -6,8 +6,9 @@ tree grown by itself may have drawn another first: the promise is the truncation
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from copy import deepcopy
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,12 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.class_weight import compute_sample_weight
 
-from steadycv.paths.common import are_weights
+from steadycv.paths.common import ChecksDataOnce, are_weights, joined, methods_of
 from steadycv.paths.grower import Grower, checked, looks_at_all
 from steadycv.paths.growing import seed_of
 from steadycv.paths.registry import register_path
-from steadycv.paths.truncation import CRITERIA, GrownTree, Limits, loosest, read
+from steadycv.paths.settings import key_of, together
+from steadycv.paths.truncation import CRITERIA, GrownTree, Limits, endings, loosest, read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,12 +30,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.paths.protocol import PathData
+    from steadycv.paths.settings import Key
 
 __all__ = ["TreePath", "TruncationPath", "as_grown"]
 
+_ALL_APART = ("max_depth", "min_samples_split", "min_impurity_decrease")
 
-class TruncationPath(ABC):
-    """What trees and ensembles of trees have in common."""
+
+class TruncationPath(ChecksDataOnce):
+    """What trees and ensembles of trees have in common.
+
+    What is read off one growth is a line: how ties are broken depends on how far a tree is grown.
+    """
 
     prefix = ""  # of a tree's parameters among the estimator's
 
@@ -41,46 +49,48 @@ class TruncationPath(ABC):
         """What ends a tree early."""
         return [self.prefix + name for name in Limits._fields]
 
-    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
-        """Whether data and setting are of the usual kind; the separate fit judges the rest."""
-        multi_output_labels = isinstance(estimator, ClassifierMixin) and np.ndim(y) > 1
+    def methods(self, estimator: Any) -> tuple[str, ...]:
+        """Predictions, and of classifiers probabilities."""
+        return methods_of(estimator)
+
+    def line(self, estimator: Any, setting: dict[str, Any]) -> Key:
+        """Candidates whose trees are grown as one; every candidate where they are grown apart."""
+        apart = self._apart(estimator)
+        if not apart:
+            return ()
+        if apart == _ALL_APART:
+            return key_of(setting)
         (limits,) = self._limits(estimator, [setting])
-        return not issparse(X) and not multi_output_labels and limits.are_valid
+        return _some(limits, apart)
+
+    def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
+        """Whether the data are of the usual kind; the separate fit judges the rest."""
+        return not issparse(X) and not (isinstance(estimator, ClassifierMixin) and np.ndim(y) > 1)
+
+    def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:  # noqa: ARG002
+        (limits,) = self._limits(estimator, [setting])
+        return limits.are_valid
 
     def prepare(self, estimator: Any, X: Any, y: Any) -> Any:  # noqa: ARG002
         """Nothing: every training set grows its own trees."""
         return None
 
-    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> NDArray[Any]:
+    def outputs(
+        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
         """Grow as little as possible, and read every setting off what was grown."""
         limits = self._limits(estimator, settings, len(data.rows))
-        # Grown as far as any candidate needs it, asked for now or not: how ties are broken depends
-        # on how far a tree is grown, and must not depend on who else is asked for.
-        possible = limits
-        if data.together is not None and len(data.together) > len(settings):
-            possible = self._limits(estimator, data.together, len(data.rows))
-        apart = self._apart(estimator, np.shape(data.X)[1])
+        apart = self._apart(estimator)
         if not apart:
-            return self._outputs(estimator, settings, limits, loosest(possible), data)
-        grown: dict[tuple[Any, ...], list[int]] = {}
-        for i, limit in enumerate(limits):
-            grown.setdefault(_some(limit, apart), []).append(i)
+            return self._outputs(estimator, settings, limits, data)
+        grown = together(_some(limit, apart) for limit in limits)
         parts = [
-            self._outputs(
-                estimator,
-                [settings[i] for i in members],
-                [limits[i] for i in members],
-                loosest([limit for limit in possible if _some(limit, apart) == key]),
-                data,
-            )
-            for key, members in grown.items()
+            self._outputs(estimator, [settings[i] for i in members], [limits[i] for i in members], data)
+            for members in grown
         ]
-        outputs = np.empty((len(settings), *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for members, part in zip(grown.values(), parts, strict=True):
-            outputs[members] = part
-        return outputs
+        return joined(grown, parts)
 
-    def _apart(self, estimator: Any, n_features: int) -> tuple[str, ...]:
+    def _apart(self, estimator: Any) -> tuple[str, ...]:
         """The limits in which trees of one growth must not differ.
 
         Trees that do not look at all features draw other ones when they are grown less far, and
@@ -88,11 +98,11 @@ class TruncationPath(ABC):
         """
         tree = self._tree(estimator)
         if (
-            not looks_at_all(tree, n_features)
+            not looks_at_all(tree, inf)  # as far as is known without the data, which lines are
             or tree.max_leaf_nodes is not None
             or self._splitter(tree) != "best"
         ):
-            return ("max_depth", "min_samples_split", "min_impurity_decrease")
+            return _ALL_APART
         return () if tree.criterion in CRITERIA else ("min_impurity_decrease",)
 
     def _tree(self, estimator: Any) -> Any:
@@ -120,9 +130,8 @@ class TruncationPath(ABC):
         estimator: Any,
         settings: Sequence[dict[str, Any]],
         limits: Sequence[Limits],
-        loosest: Limits,
         data: PathData,
-    ) -> NDArray[Any]:
+    ) -> dict[str, NDArray[Any]]:
         """The outputs of settings that one growth serves."""
 
 
@@ -147,13 +156,15 @@ class TreePath(TruncationPath):
         estimator: Any,
         settings: Sequence[dict[str, Any]],  # noqa: ARG002
         limits: Sequence[Limits],
-        loosest: Limits,
         data: PathData,
-    ) -> NDArray[Any]:
-        tree, classes = _own_tree(estimator, loosest, data) or _fitted_tree(estimator, loosest, data)
-        if classes is not None and data.method == "predict":
-            tree = tree._replace(value=classes.take(tree.value.argmax(axis=1)))
-        return read(tree, limits)
+    ) -> dict[str, NDArray[Any]]:
+        grow = loosest(limits)
+        tree, classes = _own_tree(estimator, grow, data) or _fitted_tree(estimator, grow, data)
+        values = dict.fromkeys(data.methods, tree.value)
+        if classes is not None and "predict" in values:
+            values["predict"] = classes.take(tree.value.argmax(axis=1))
+        ends = endings(tree, limits)
+        return {method: read(value, ends, tree.leaf) for method, value in values.items()}
 
 
 class _Prepared(NamedTuple):

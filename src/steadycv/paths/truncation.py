@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CRITERIA", "GrownTree", "Limits", "loosest", "read"]
+__all__ = ["CRITERIA", "GrownTree", "Limits", "endings", "loosest", "read"]
 
 # Those whose decrease at a split follows from the impurities of the node and its children.
 CRITERIA = ("squared_error", "absolute_error", "poisson", "gini", "entropy", "log_loss")
@@ -107,8 +107,8 @@ def loosest(limits: Sequence[Limits]) -> Limits:
     return Limits(None if None in depths else max(depths), min(splits), min(decreases), 0.0)
 
 
-def read(tree: GrownTree, limits: Sequence[Limits]) -> NDArray[Any]:
-    """The values that samples get under each of the limits, of shape (n_limits, n_samples, ...).
+def endings(tree: GrownTree, limits: Sequence[Limits]) -> NDArray[np.int64]:
+    """By limit and node, the node at which a smaller tree ends on the way to it.
 
     Parameters
     ----------
@@ -125,7 +125,12 @@ def read(tree: GrownTree, limits: Sequence[Limits]) -> NDArray[Any]:
         for row in np.flatnonzero(alphas).tolist():
             stops[row] = _is_pruned_leaf(tree, ends[row], alphas[row])
         ends = _ends(parent, stops)
-    values: NDArray[Any] = tree.value.take(ends, axis=0).take(tree.leaf, axis=1)
+    return ends
+
+
+def read(value: NDArray[Any], ends: NDArray[np.int64], leaf: NDArray[Any]) -> NDArray[Any]:
+    """The values of nodes that samples get in smaller trees, of shape (n_limits, n_samples, ...)."""
+    values: NDArray[Any] = value.take(ends, axis=0).take(leaf, axis=1)
     return values
 
 

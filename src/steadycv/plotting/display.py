@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from steadycv.error_words import ErrorWords
 from steadycv.plotting.frontier import Frontier
-from steadycv.plotting.grid_errors import MEASURES, Axis, GridErrors
+from steadycv.plotting.grid_errors import Axis, GridErrors
 from steadycv.plotting.limits import upper_limit
 from steadycv.plotting.weight_path import WeightPath
-from steadycv.words import loss_name, number, short_names, value_text
+from steadycv.split_words import SplitWords
+from steadycv.words import number, short_names, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,23 +30,27 @@ class StabilityDisplay:
     Make one with :meth:`from_search`. There are three kinds:
 
     - ``"frontier"``: CV error against instability, a point for each candidate. The steady choice lies on
-      the frontier, the candidates that are best for some weight; plain cross-validation's at its lower
-      end.
+      the frontier, the candidates that are best for some weight; plain cross-validation's at its end
+      with the best error.
     - ``"weights"``: the nested error against the stability weight, with the standard deviation over the
       outer folds.
     - ``"grid"``: an error over the grid, as a line for one parameter and as a heat map for two. Of more
       parameters it shows two, with the lowest error over the others.
+
+    Where a score drives the search, scores are shown in place of errors.
 
     Parameters
     ----------
     frontier : Frontier or None
         What the first kind shows; None if no instability is known.
     weight_path : WeightPath or None
-        What the second kind shows; None without nesting.
+        What the second kind shows; None without a nested error.
     grid_errors : GridErrors or None
         What the third kind shows; None if no parameter has two values.
-    loss : str
-        What the mean of the losses is called.
+    errors : ErrorWords
+        How errors are told.
+    splits : SplitWords
+        How splits are told.
 
     Attributes
     ----------
@@ -86,12 +92,14 @@ class StabilityDisplay:
         frontier: Frontier | None,
         weight_path: WeightPath | None,
         grid_errors: GridErrors | None,
-        loss: str,
+        errors: ErrorWords,
+        splits: SplitWords,
     ) -> None:
         self.frontier = frontier
         self.weight_path = weight_path
         self.grid_errors = grid_errors
-        self.loss = loss
+        self.errors = errors
+        self.splits = splits
 
     @classmethod
     def from_search(
@@ -128,7 +136,8 @@ class StabilityDisplay:
             frontier=Frontier.from_search(search),
             weight_path=WeightPath.from_search(search),
             grid_errors=GridErrors.from_search(search, error, params),
-            loss=loss_name(search.loss_),
+            errors=ErrorWords.of(search),
+            splits=SplitWords.of(search.lattice_),
         )
         return display.plot(ax, kind=kind)
 
@@ -149,7 +158,11 @@ class StabilityDisplay:
         """
         kinds: dict[str, tuple[Any, Callable[..., dict[str, Any]], str]] = {
             "frontier": (self.frontier, _draw_frontier, "no instability is known (nested=False)"),
-            "weights": (self.weight_path, _draw_weights, "there are no nested errors (nested=False)"),
+            "weights": (
+                self.weight_path,
+                _draw_weights,
+                "there are no nested errors (nested=False, or too few splits)",
+            ),
             "grid": (self.grid_errors, _draw_grid, "no parameter has two values with a known error"),
         }
         if kind not in kinds:
@@ -166,7 +179,7 @@ class StabilityDisplay:
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
-        self.artists_ = draw(ax, data, self.loss, _colors(ax))
+        self.artists_ = draw(ax, data, self, _colors(ax))
         return self
 
 
@@ -188,8 +201,11 @@ def _colors(ax: Any) -> _Colors:
     return _Colors(ink, "#9a9a9a", "#f5a14b", "#56b4e9", background)
 
 
-def _draw_frontier(ax: Any, data: Frontier, loss: str, colors: _Colors) -> dict[str, Any]:
-    x, y = data.instability, data.cv_error
+def _draw_frontier(
+    ax: Any, data: Frontier, display: StabilityDisplay, colors: _Colors
+) -> dict[str, Any]:
+    errors, splits = display.errors, display.splits
+    x, y = data.instability, errors.shown(data.cv_error)
     shown = data.candidates
     candidates = ax.scatter(
         x[shown], y[shown], s=16, color=colors.faint, alpha=0.6, linewidths=0, label="candidates"
@@ -204,7 +220,7 @@ def _draw_frontier(ax: Any, data: Frontier, loss: str, colors: _Colors) -> dict[
         label="frontier: best for some weight",
     )
     choices = _mark_choices(ax, colors, (x[data.plain], y[data.plain]), (x[data.steady], y[data.steady]))
-    ax.set(xlabel="instability: change in loss without a fold", ylabel=f"CV error ({loss})")
+    ax.set(xlabel=f"instability: change in loss without {splits.left_out}", ylabel=errors.cv_of_what)
     for values, set_limits in ((x[data.in_view], ax.set_xlim), (y[data.in_view], ax.set_ylim)):
         low, high = values.min(), values.max()
         if high > low:
@@ -213,8 +229,11 @@ def _draw_frontier(ax: Any, data: Frontier, loss: str, colors: _Colors) -> dict[
     return {"candidates": candidates, "frontier": frontier, **choices}
 
 
-def _draw_weights(ax: Any, data: WeightPath, loss: str, colors: _Colors) -> dict[str, Any]:
-    weight, mean, spread = data.weight, data.mean_error, data.spread
+def _draw_weights(
+    ax: Any, data: WeightPath, display: StabilityDisplay, colors: _Colors
+) -> dict[str, Any]:
+    errors, splits = display.errors, display.splits
+    weight, mean, spread = data.weight, errors.shown(data.mean_error), data.spread
     band = ax.fill_between(
         weight,
         mean - spread,
@@ -222,7 +241,7 @@ def _draw_weights(ax: Any, data: WeightPath, loss: str, colors: _Colors) -> dict
         color=colors.faint,
         alpha=0.25,
         linewidth=0,
-        label="standard deviation over outer folds",
+        label=f"standard deviation over outer {splits.word}s",
     )
     [line] = ax.plot(
         weight, np.where(np.isfinite(mean), mean, np.nan), "-o", color=colors.ink, markersize=3.5
@@ -239,26 +258,27 @@ def _draw_weights(ax: Any, data: WeightPath, loss: str, colors: _Colors) -> dict
     if plain is not None:
         choices["plain"].set_label("weight 0: plain cross-validation")
     choices["steady"].set_label(f"chosen weight: {number(weight[data.chosen])}")
-    ax.set(xlabel="stability weight", ylabel=f"error on outer folds ({loss})")
+    ax.set(xlabel="stability weight", ylabel=errors.on_outer(f"{splits.word}s"))
     _finish(ax)
     return {"line": line, "spread": band, **choices}
 
 
-def _draw_grid(ax: Any, data: GridErrors, loss: str, colors: _Colors) -> dict[str, Any]:
-    from matplotlib.colors import PowerNorm
-
+def _draw_grid(ax: Any, data: GridErrors, display: StabilityDisplay, colors: _Colors) -> dict[str, Any]:
+    errors = display.errors
     names = [_literal(name) for name in short_names([axis.name for axis in data.axes]).values()]
-    label = MEASURES[data.measure] + (f" ({loss})" if data.measure == "cv_error" else "")
+    label = errors.cv_of_what if data.measure == "cv_error" else errors.measure(data.measure)
+    values = errors.shown_measure(data.measure, data.error)
     if data.others:
-        label += f"\nlowest over {_literal(', '.join(short_names(data.others).values()))}"
+        others = _literal(", ".join(short_names(data.others).values()))
+        label += f"\n{errors.best_of(data.measure)} over {others}"
     _set_ticks(ax, ax.xaxis, data.axes[0])
     ax.set_xlabel(names[0])
     if len(data.axes) == 1:
         x = data.axes[0].positions
         style = "-o" if data.axes[0].is_numeric else "o"
-        [line] = ax.plot(x, data.error, style, color=colors.ink, linewidth=1.2, markersize=3.5)
+        [line] = ax.plot(x, values, style, color=colors.ink, linewidth=1.2, markersize=3.5)
         ax.set_ylabel(label)
-        plain, steady = (at and (x[at[0]], data.error[at]) for at in (data.plain, data.steady))
+        plain, steady = (at and (x[at[0]], values[at]) for at in (data.plain, data.steady))
         choices = _mark_choices(ax, colors, plain, steady)
         _finish(ax)
         return {"line": line, **choices}
@@ -266,26 +286,41 @@ def _draw_grid(ax: Any, data: GridErrors, loss: str, colors: _Colors) -> dict[st
     ax.set_ylabel(names[1])
     known = data.error[np.isfinite(data.error)]
     top = upper_limit(known)
-    # The square root leaves more colours for the good candidates, which are the ones to compare.
-    norm = PowerNorm(0.5, vmin=known.min(), vmax=top)
+    is_score = errors.is_score and data.measure != "instability"
     mesh = ax.pcolormesh(
         data.axes[0].edges,
         data.axes[1].edges,
-        np.ma.masked_invalid(data.error.T),
-        cmap="cividis",
-        norm=norm,
+        np.ma.masked_invalid(values.T),
+        cmap="cividis_r" if is_score else "cividis",
+        norm=_colours_of(known.min(), top, is_score=is_score),
         rasterized=True,
     )
     if len(known) < data.error.size:
         ax.patch.set(hatch="////", edgecolor=colors.faint)
         label += "\n(hatched: failed or not looked at)"
-    colorbar = ax.figure.colorbar(mesh, ax=ax, extend="max" if top < known.max() else "neither")
+    beyond = "neither" if top == known.max() else "min" if is_score else "max"
+    colorbar = ax.figure.colorbar(mesh, ax=ax, extend=beyond)
     colorbar.set_label(label)
     x, y = (axis.positions for axis in data.axes)
     plain, steady = (at and (x[at[0]], y[at[1]]) for at in (data.plain, data.steady))
     choices = _mark_choices(ax, colors, plain, steady, halo="white")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     return {"mesh": mesh, "colorbar": colorbar, **choices}
+
+
+def _colours_of(lowest: float, highest: float, *, is_score: bool) -> Any:
+    """Errors, or minus them, to shares of the colours.
+
+    The square root leaves more colours for the good candidates, which are the ones to compare.
+    """
+    from matplotlib.colors import FuncNorm, PowerNorm
+
+    if not is_score:
+        return PowerNorm(0.5, vmin=lowest, vmax=highest)
+    best = -lowest
+    functions = (lambda score: -np.sqrt(np.maximum(best - score, 0)), lambda place: best - place**2)
+    room = 0.0 if highest > lowest else abs(best) or 1.0
+    return FuncNorm(functions, vmin=-highest - room, vmax=best)
 
 
 def _mark_choices(

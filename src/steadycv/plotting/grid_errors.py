@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES", "Axis", "GridErrors"]
 
-MEASURES = {
-    "cv_error": "CV error",
-    "instability": "instability",
-    "regularized_error": "CV error + weight × instability",
-}
-"""What can be shown over a grid, and how it is called."""
+MEASURES = ("cv_error", "instability", "regularized_error")
+"""What can be shown over a grid."""
 
 UNEVEN = 12.0  # the largest gap between values over the smallest: more, and each gets the same room
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadycv.rules import first_minimum
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,10 +24,10 @@ class WeightPath:
     ----------
     weight : ndarray of shape (n_weights,)
         The weights, in order.
-    error : ndarray of shape (n_weights, n_outer_folds)
-        ``error[w, t]``: the error on outer fold t of what weight w chose without it.
-    winner : ndarray of int of shape (n_weights, n_outer_folds)
-        ``winner[w, t]``: the candidate that weight w chose without outer fold t; -1 where all failed.
+    error : ndarray of shape (n_weights, n_views)
+        ``error[w, v]``: the error of what weight w chose in view v, on the rows that it never saw.
+    winner : ndarray of int of shape (n_weights, n_views)
+        ``winner[w, v]``: the candidate that weight w chose in view v; -1 where all failed.
     choice : ndarray of int of shape (n_weights,)
         The candidate that each weight chose on all data.
     chosen : int
@@ -44,29 +42,30 @@ class WeightPath:
 
     @classmethod
     def from_search(cls, search: StabilitySearchCV) -> WeightPath | None:
-        """The weight path of a fitted search; None without nesting."""
+        """The weight path of a fitted search; None without views."""
         check_is_fitted(search)
         table = search.weights_
         if "mean_error" not in table:
             return None
-        folds = range(search.n_splits_)
+        splits = [view.split for view in search.lattice_.views]
+        [chosen] = np.flatnonzero(table["weight"] == search.stability_weight_).tolist()
         return cls(
             weight=table["weight"],
-            error=np.stack([table[f"split{t}_error"] for t in folds], axis=1),
-            winner=np.stack([table[f"split{t}_index"] for t in folds], axis=1),
+            error=np.stack([table[f"split{t}_error"] for t in splits], axis=1),
+            winner=np.stack([table[f"split{t}_index"] for t in splits], axis=1),
             choice=table["index"],
-            chosen=first_minimum(table["mean_error"]),
+            chosen=chosen,
         )
 
     @property
     def mean_error(self) -> NDArray[np.float64]:
-        """The mean over the outer folds."""
+        """The mean over the views."""
         mean: NDArray[np.float64] = self.error.mean(axis=1)
         return mean
 
     @property
     def spread(self) -> NDArray[np.float64]:
-        """The standard deviation over the outer folds; NaN where one of them failed."""
+        """The standard deviation over the views; NaN where all failed in one of them."""
         finite = np.isfinite(self.error).all(axis=1)
         deviation = np.full(len(self.weight), np.nan)
         deviation[finite] = self.error[finite].std(axis=1)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadycv.plotting.grid_errors import MEASURES
 from steadycv.plotting.limits import upper_limit
 from steadycv.report.svg import LETTER, Frame, Scale, Tick, add, axis_ticks, points
 from steadycv.words import number, short_names, value_text
@@ -17,9 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from steadycv.error_words import ErrorWords
     from steadycv.plotting.frontier import Frontier
     from steadycv.plotting.grid_errors import Axis, GridErrors
     from steadycv.plotting.weight_path import WeightPath
+    from steadycv.split_words import SplitWords
 
 __all__ = ["frontier_chart", "grid_chart", "weights_chart"]
 
@@ -27,9 +28,9 @@ LEVELS = 9  # shades of a heat map, see style.css
 MOST_DOTS = 4000
 
 
-def frontier_chart(data: Frontier, loss: str) -> Element:
+def frontier_chart(data: Frontier, words: ErrorWords) -> Element:
     """CV error against instability."""
-    x, y = data.instability, data.cv_error
+    x, y = data.instability, words.shown(data.cv_error)
     shown = data.in_view
     x_scale, y_scale = (_padded(values[shown]) for values in (x, y))
     frame = Frame.of_ticks(
@@ -37,10 +38,10 @@ def frontier_chart(data: Frontier, loss: str) -> Element:
         y_scale,
         x_scale.ticks(),
         y_scale.ticks(8),
-        labels=("instability", f"CV error ({loss})"),
+        labels=("instability", words.cv_of_what),
         name=(
-            f"Chart of CV error against instability, a dot for each of {len(shown)} candidates. "
-            f"{len(data.frontier)} of them are best for some weight: from CV error "
+            f"Chart of {words.cv} against instability, a dot for each of {len(shown)} candidates. "
+            f"{len(data.frontier)} of them are best for some weight: from {words.cv} "
             f"{number(y[data.frontier[0]])} and instability {number(x[data.frontier[0]])} to "
             f"{number(y[data.frontier[-1]])} and {number(x[data.frontier[-1]])}."
         ),
@@ -54,23 +55,23 @@ def frontier_chart(data: Frontier, loss: str) -> Element:
     return frame.svg
 
 
-def weights_chart(data: WeightPath, loss: str) -> Element:
+def weights_chart(data: WeightPath, words: ErrorWords, splits: SplitWords) -> Element:
     """The nested error against the weight."""
     at = _weight_places(data.weight)
-    mean, spread = data.mean_error, data.spread
+    mean, spread = words.shown(data.mean_error), data.spread
     known = np.isfinite(mean)
     y_scale = _padded(np.concatenate([(mean - spread)[known], (mean + spread)[known]]))
     x_scale = _padded(at, 0.04)
-    best, worst = number(mean[known].min()), number(mean[known].max())
+    best, worst = (number(words.shown(end)) for end in _ends(data.mean_error[known]))
     frame = Frame.of_ticks(
         x_scale,
         y_scale,
         _weight_ticks(data.weight, at),
         y_scale.ticks(8),
-        labels=("stability weight", f"error on outer folds ({loss})"),
+        labels=("stability weight", words.on_outer(f"{splits.word}s")),
         name=(
-            f"Chart of the nested error against the stability weight, from {best} at its lowest to "
-            f"{worst}. The chosen weight is {number(data.weight[data.chosen])}."
+            f"Chart of the {words.nested} against the stability weight, from {best} at its "
+            f"{words.best} to {worst}. The chosen weight is {number(data.weight[data.chosen])}."
         ),
     )
     x, low, high = frame.x(at[known]), (mean - spread)[known], (mean + spread)[known]
@@ -100,24 +101,24 @@ def _weight_ticks(weight: NDArray[np.float64], at: NDArray[np.float64]) -> list[
     return zero + [Tick(float(np.log10(tick.at)), tick.label) for tick in ticks]
 
 
-def grid_chart(data: GridErrors, loss: str) -> Element:
+def grid_chart(data: GridErrors, words: ErrorWords) -> Element:
     """An error over the grid: a line or a heat map."""
-    measure = MEASURES[data.measure]
-    if data.measure == "cv_error":
-        measure += f" ({loss})"
+    measure = words.cv_of_what if data.measure == "cv_error" else words.measure(data.measure)
     lowest = np.unravel_index(np.nanargmin(data.error), data.error.shape)
     where = " and ".join(
         f"{axis.name} = {value_text(axis.values[i])}" for axis, i in zip(data.axes, lowest, strict=True)
     )
-    name = f"of the {measure} over the grid; it is lowest, {number(np.nanmin(data.error))}, at {where}."
-    return _line(data, measure, name) if len(data.axes) == 1 else _heat_map(data, name)
+    best = number(words.shown_measure(data.measure, np.nanmin(data.error)))
+    name = f"of the {measure} over the grid; it is {words.best_of(data.measure)}, {best}, at {where}."
+    return _line(data, words, measure, name) if len(data.axes) == 1 else _heat_map(data, words, name)
 
 
-def _line(data: GridErrors, measure: str, name: str) -> Element:
+def _line(data: GridErrors, words: ErrorWords, measure: str, name: str) -> Element:
     [axis] = data.axes
+    values = words.shown_measure(data.measure, data.error)
     x = axis.positions
     known = np.isfinite(data.error)
-    y_scale = _padded(data.error[known])
+    y_scale = _padded(values[known])
     x_scale = _axis_scale(axis, axis.edges)
     frame = Frame.of_ticks(
         x_scale,
@@ -128,20 +129,20 @@ def _line(data: GridErrors, measure: str, name: str) -> Element:
         name=f"Chart {name}",
     )
     if axis.is_numeric:
-        line = points(frame.x(x[known]), frame.y(data.error[known]))
+        line = points(frame.x(x[known]), frame.y(values[known]))
         add(frame.svg, "polyline", points=line)
     for i in np.flatnonzero(known).tolist():
-        _dot(frame, x[i], data.error[i], int(data.candidate[i]), "dot strong")
+        _dot(frame, x[i], values[i], int(data.candidate[i]), "dot strong")
     frame.mark(
         *(
-            [x[at[0]], data.error[at]] if at is not None and known[at] else None
+            [x[at[0]], values[at]] if at is not None and known[at] else None
             for at in (data.plain, data.steady)
         )
     )
     return frame.svg
 
 
-def _heat_map(data: GridErrors, name: str) -> Element:
+def _heat_map(data: GridErrors, words: ErrorWords, name: str) -> Element:
     across, up = data.axes
     x_scale, y_scale = _axis_scale(across, across.edges), _axis_scale(up, up.edges)
     y_ticks = axis_ticks(up, Scale(y_scale.low, y_scale.high, 222, 0, y_scale.is_log), 16)
@@ -171,7 +172,9 @@ def _heat_map(data: GridErrors, name: str) -> Element:
     frame.svg.set("data-x", " ".join(f"{edge:g}" for edge in x))
     frame.svg.set("data-y", " ".join(f"{edge:g}" for edge in y))
     frame.svg.set("data-cells", " ".join(map(str, data.candidate.ravel().tolist())))
-    _shades(frame, low, top, is_cut=bool(top < np.nanmax(data.error)))
+    best, worst = (words.shown_measure(data.measure, end) for end in (low, top))
+    beyond = ("less" if worst < best else "more") if top < np.nanmax(data.error) else ""
+    _shades(frame, number(best), number(worst) + (f" or {beyond}" if beyond else ""))
     places = across.positions, up.positions
     frame.mark(
         *(
@@ -193,17 +196,20 @@ def _levels(error: NDArray[np.float64], low: float, top: float) -> NDArray[np.in
     )
 
 
-def _shades(frame: Frame, low: float, top: float, *, is_cut: bool) -> None:
+def _shades(frame: Frame, best: str, worst: str) -> None:
     """The key of a heat map, at its foot."""
     height = float(frame.svg.get("viewBox", "").split()[-1])
-    start, size = 12 + LETTER * (len(number(low)) + 1), 14
-    add(frame.svg, "text", number(low), x=start - 6, y=height - 12, class_="tick end")
+    start, size = 12 + LETTER * (len(best) + 1), 14
+    add(frame.svg, "text", best, x=start - 6, y=height - 12, class_="tick end")
     for level in range(LEVELS):
         at = start + size * level
         add(frame.svg, "rect", x=at, y=height - 22, width=size, height=12, class_=f"heat heat{level}")
     end = start + size * LEVELS + 6
-    text = f"{number(top)}{' or more' if is_cut else ''}"
-    add(frame.svg, "text", text, x=end, y=height - 12, class_="tick")
+    add(frame.svg, "text", worst, x=end, y=height - 12, class_="tick")
+
+
+def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
 
 
 def _axis_scale(axis: Axis, ends: Sequence[float] | NDArray[np.float64]) -> Scale:

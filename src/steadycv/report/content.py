@@ -12,13 +12,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv.candidates import Grid
+from steadycv.error_words import ErrorWords
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import MEASURES, GridErrors
 from steadycv.plotting.weight_path import WeightPath
+from steadycv.split_words import SplitWords
 from steadycv.summary import Row, has_nested_error, side_by_side
-from steadycv.words import loss_name, number, setting, value_text
+from steadycv.weights import FEWEST_VIEWS
+from steadycv.words import number, setting, value_text
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from steadycv.search import StabilitySearchCV
 
 __all__ = ["Content", "Winner", "describe", "model_name"]
@@ -30,12 +35,12 @@ _STRATEGIES = {"grid": "the whole grid", "coordinate": "coordinate descent along
 
 
 class Winner(NamedTuple):
-    """A candidate that was chosen without some outer fold."""
+    """A candidate that was chosen in some view."""
 
     candidate: int  # -1 where every candidate failed
     setting: str
     times: int
-    share: float  # of the outer folds
+    share: float  # of the views
 
 
 class Candidate(NamedTuple):
@@ -44,7 +49,7 @@ class Candidate(NamedTuple):
     candidate: int
     rank: int | None
     values: list[str]
-    errors: list[float]
+    errors: list[float | None]
     state: str  # why there is no error
 
 
@@ -52,12 +57,14 @@ class Candidate(NamedTuple):
 class Content:
     """What a report says of one search.
 
-    Errors are numbers, settings are texts, and what is not known is None.
+    Errors are numbers, minus the score where one drives; settings are texts, and what is not known is
+    None.
     """
 
     name: str
     search: StabilitySearchCV
-    loss: str
+    words: ErrorWords
+    splits: SplitWords
     in_other_words: str
     chosen: dict[str, str]
     choice: str
@@ -65,10 +72,11 @@ class Content:
     comparison: list[Row]
     nested_error: float | None
     plain_nested_error: float | None
-    outer_errors: list[float]
+    no_nested_error: str
+    outer_errors: NDArray[np.float64]
     n_samples: int
-    n_folds: int
-    n_repeats: int
+    n_judged: int
+    n_views: int
     n_candidates: int
     n_looked_at: int
     n_failed: int
@@ -90,13 +98,32 @@ class Content:
 
     @property
     def n_weights(self) -> int:
-        """How many weights there were to choose from."""
-        return len(self.search.weights_["weight"])
+        """How many weights there were to choose from: one where the views are too few to choose."""
+        return 1 if self.has_too_few_views else len(self.search.weights_["weight"])
+
+    @property
+    def has_too_few_views(self) -> bool:
+        """Whether several weights were given, and too few views to choose one."""
+        return self.n_views < FEWEST_VIEWS and len(self.search.weights_["weight"]) > 1
 
     @property
     def disappointment(self) -> float | None:
-        """How much lower the promise is than what to expect, as a share of the latter."""
-        return 1 - self.search.cv_error_ / self.nested_error if self.nested_error else None
+        """How much better the promise is than what to expect."""
+        return self.words.disappointment(self.search.cv_error_, self.nested_error)
+
+    @property
+    def given_up(self) -> float:
+        """How much worse the choice is in cross-validation than the plain one."""
+        error = self.search.cv_results_["cv_error"]
+        steady, plain = error[self.search.best_index_], error[self.search.kfold_index_]
+        if self.words.is_score:
+            return float(steady - plain)
+        return float(steady / plain - 1) if plain else 0.0
+
+    @property
+    def instability(self) -> float | None:
+        """The instability of the choice."""
+        return _finite(self.search.cv_results_["instability"][self.search.best_index_])
 
     @property
     def code(self) -> str:
@@ -111,28 +138,28 @@ class Content:
 
     @property
     def times_chosen(self) -> int:
-        """Without how many outer folds the choice was chosen as well."""
+        """In how many views the choice was chosen as well."""
         return sum(w.times for w in self.winners if w.candidate == self.search.best_index_)
 
     def read_outs(self) -> list[str]:
         """What a chart says of each candidate that is pointed at."""
         results = self.search.cv_results_
-        columns = results["cv_error"].tolist(), results["instability"].tolist()
+        columns = self.words.shown(results["cv_error"]).tolist(), results["instability"].tolist()
         return [
-            f"{setting(params)}: CV error {number(error)}, instability {number(instability)}"
+            f"{setting(params)}: {self.words.cv} {number(error)}, instability {number(instability)}"
             for params, error, instability in zip(results["params"], *columns, strict=True)
         ]
 
     def weight_read_outs(self) -> list[str]:
         """What the chart of the weights says of each of them."""
-        path = self.weight_path
+        path, on_outer = self.weight_path, f"on the outer {self.splits.word}s"
         if path is None:
             return []
         return [
-            f"weight {number(weight)}: {number(error)} on the outer folds, with a standard deviation of "
-            f"{number(spread)}; on all data it chooses {_setting_of(self.search, choice)}"
+            f"weight {number(weight)}: {number(error)} {on_outer}, with a standard "
+            f"deviation of {number(spread)}; on all data it chooses {_setting_of(self.search, choice)}"
             for weight, error, spread, choice in zip(
-                path.weight, path.mean_error, path.spread, path.choice, strict=True
+                path.weight, self.words.shown(path.mean_error), path.spread, path.choice, strict=True
             )
         ]
 
@@ -144,6 +171,7 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
     error = results["cv_error"]
     path = WeightPath.from_search(search)
     nested = search.nested_error_ if has_nested_error(search) else None
+    words = ErrorWords.of(search)
     is_zero = search.weights_["weight"] == 0
     columns = list(dict.fromkeys(key for params in results["params"] for key in params))
     measures = [
@@ -161,8 +189,9 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
     return Content(
         name=name,
         search=search,
-        loss=loss_name(search.loss_),
-        in_other_words=_in_other_words(search, search.cv_error_ if nested is None else nested),
+        words=words,
+        splits=SplitWords.of(search.lattice_),
+        in_other_words=words.in_other_words(search.cv_error_ if nested is None else nested),
         chosen={k: value_text(v) for k, v in search.best_params_.items()},
         choice=_setting_of(search, search.best_index_),
         plain_choice=_setting_of(search, search.kfold_index_),
@@ -171,10 +200,11 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         plain_nested_error=float(search.weights_["mean_error"][is_zero][0])
         if nested is not None and is_zero.any()
         else None,
-        outer_errors=[] if path is None else path.error[path.chosen].tolist(),
-        n_samples=int(search._fold_sizes[0].sum()),
-        n_folds=len(search._fold_sizes[0]),
-        n_repeats=len(search._fold_sizes),
+        no_nested_error="" if nested is not None else _why_no_nested_error(search),
+        outer_errors=np.zeros(0) if path is None else path.error[path.chosen],
+        n_samples=search.lattice_.n_samples,
+        n_judged=round(float(np.mean([len(split.test) for split in search.lattice_.splits]))),
+        n_views=len(search.lattice_.views),
         n_candidates=len(error),
         n_looked_at=int((~np.isnan(error)).sum()),
         n_failed=int(np.isposinf(error).sum()),
@@ -186,7 +216,7 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         winners=[] if path is None else _winners(search, path),
         columns=columns,
         measures=measures,
-        table=_table(search, columns, measures),
+        table=_table(search, words, columns, measures),
         seeds=_seeds(search),
     )
 
@@ -203,25 +233,12 @@ def _setting_of(search: StabilitySearchCV, candidate: int) -> str:
     return "none, as all failed" if candidate < 0 else setting(search.cv_results_["params"][candidate])
 
 
-def _in_other_words(search: StabilitySearchCV, error: float) -> str:
-    """An error explained to someone who does not know the loss."""
-    name = getattr(search.loss_, "name", None)
-    if name == "squared_error":
-        return f"a typical miss of about {_about(math.sqrt(error))} in the units of the target"
-    if name == "absolute_error":
-        return f"a miss of about {_about(error)} on average, in the units of the target"
-    if name == "zero_one":
-        return f"wrong about {_about(100 * error)} times in 100"
-    if name == "log_loss":
-        return (
-            "0 would be perfect; what really happened was given a probability of "
-            f"{math.exp(-error):.0%} on (geometric) average"
-        )
-    return "0 would be perfect"
-
-
-def _about(value: float) -> str:
-    return number(float(f"{value:.2g}"))
+def _why_no_nested_error(search: StabilitySearchCV) -> str:
+    if not search.nested:
+        return "the search ran with nested=False"
+    if not search.lattice_.views:
+        return "none of the splits sees another one inside its training rows"
+    return "the candidate was picked by a function outside the nested cross-validation"
 
 
 def _winners(search: StabilitySearchCV, path: WeightPath) -> list[Winner]:
@@ -230,7 +247,9 @@ def _winners(search: StabilitySearchCV, path: WeightPath) -> list[Winner]:
     return [Winner(i, _setting_of(search, i), n, n / total) for i, n in times.most_common()]
 
 
-def _table(search: StabilitySearchCV, columns: list[str], measures: list[str]) -> list[Candidate]:
+def _table(
+    search: StabilitySearchCV, words: ErrorWords, columns: list[str], measures: list[str]
+) -> list[Candidate]:
     """The best candidates, best first, and in any case the two choices."""
     results = search.cv_results_
     order = np.argsort(results["rank_regularized_error"], kind="stable").tolist()
@@ -245,11 +264,15 @@ def _table(search: StabilitySearchCV, columns: list[str], measures: list[str]) -
                 value_text(results["params"][i][column]) if column in results["params"][i] else "-"
                 for column in columns
             ],
-            errors=[float(results[measure][i]) for measure in measures],
+            errors=[_finite(words.shown_measure(measure, results[measure][i])) for measure in measures],
             state="failed" if np.isposinf(results["cv_error"][i]) else "not looked at",
         )
         for i in shown
     ]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _seeds(search: StabilitySearchCV) -> dict[str, str]:
@@ -259,10 +282,11 @@ def _seeds(search: StabilitySearchCV) -> dict[str, str]:
         for name, value in search.estimator.get_params(deep=True).items()
         if name.rsplit("__", 1)[-1] == "random_state"
     }
+    splits = f"the {SplitWords.of(search.lattice_).word}s"
     if getattr(search.cv, "random_state", None) is not None:
-        seeds["the folds"] = value_text(search.cv.random_state)
+        seeds[splits] = value_text(search.cv.random_state)
     elif not hasattr(search.cv, "split") or not getattr(search.cv, "shuffle", True):
-        seeds["the folds"] = "none, they are not shuffled"
+        seeds[splits] = "none, they are not shuffled"
     elif hasattr(search.cv, "random_state"):
-        seeds["the folds"] = "none was given, so the folds are others each time"
+        seeds[splits] = f"none was given, so {splits} are others each time"
     return {f"of {name}": value for name, value in seeds.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import platform
 from base64 import b64encode
 from collections.abc import Mapping
@@ -16,7 +15,6 @@ from xml.etree.ElementTree import tostring
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv._files import write_whole
-from steadycv.plotting.grid_errors import MEASURES
 from steadycv.report import charts
 from steadycv.report.content import MOST_ROWS, describe, model_name
 from steadycv.words import number, setting, short_names, value_text
@@ -142,8 +140,6 @@ def _render(models: list[Content], **context: Any) -> str:
     }
     environment.globals |= {
         "charts": charts,
-        "inf": math.inf,
-        "measure_names": MEASURES,
         "most_rows": MOST_ROWS,
         "short_names": short_names,
     }
@@ -164,7 +160,7 @@ def _render(models: list[Content], **context: Any) -> str:
 
 def _ranking(models: list[Content]) -> list[Content]:
     """The models by their nested error; empty where that compares nothing."""
-    if len(models) < 2 or len({model.loss for model in models}) > 1:
+    if len(models) < 2 or len({model.words.name for model in models}) > 1:
         return []
     errors = {model.name: model.nested_error for model in models if model.nested_error is not None}
     if len(errors) < len(models):

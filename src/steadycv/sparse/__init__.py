@@ -4,7 +4,6 @@ from steadycv.sparse.concave import MCPRegression, SCADRegression, alpha_grid
 from steadycv.sparse.cv import SparseRidgeCV
 from steadycv.sparse.estimator import SparseRidge
 from steadycv.sparse.path import SparseRidgePath, sparse_ridge_path
-from steadycv.sparse.search_path import SparseRidgeSearchPath  # noqa: F401 - imported to be registered
 
 __all__ = [
     "MCPRegression",

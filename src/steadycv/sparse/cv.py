@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from steadycv.lattice import Lattice
     from steadycv.strategies import Strategy
 
-__all__ = ["SparseRidgeCV", "largest_sparsity"]
+__all__ = ["SparseRidgeCV", "largest_sparsity", "share_trained_on"]
 
 
 class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -48,15 +49,15 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
         As in :class:`SparseRidge`.
     rescale_gamma : bool, default=False
         Whether the final model, which has more rows than those in the cross-validation, gets the gamma
-        that penalises it as much as them: the chosen one times the share of rows that is left when
-        a fold is left out. The paper does this.
+        that penalises it as much as them: the chosen one times the share of rows that the splits train
+        on, in the mean. The paper does this.
     stability_weights : "auto", float or array-like of float, default="auto"
         As in :class:`~steadycv.StabilitySearchCV`; 0 is plain cross-validation.
     search : {"grid", "coordinate"} or callable, default="grid"
         As in :class:`~steadycv.StabilitySearchCV`. ``"coordinate"`` is the paper's: it starts at the
         middle gamma and minimises over the sparsity first.
     cv : int, cross-validation generator or iterable, default=None
-        The folds; None for five.
+        The splits; None for five folds. Any will do, as in :class:`~steadycv.StabilitySearchCV`.
     n_jobs : int, default=None
         Number of fits to run in parallel. The result does not depend on it.
     verbose : int, default=0
@@ -67,8 +68,8 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
     sparsity_, gamma_ : int, float
         The choice. With `rescale_gamma` the final model's gamma is another, ``model_.gamma``.
     nested_error_ : float
-        What to expect on new data: the mean squared error of what was chosen without the fold it is
-        measured on.
+        What to expect on new data: the mean squared error of what was chosen without the rows that it
+        is measured on. There is none where no split sees another one inside its training rows.
     model_ : SparseRidge
         The final model.
     coef_, intercept_, support_ : ndarray, float, ndarray of int
@@ -176,12 +177,16 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
         metadata = {"sample_weight": weight, "groups": groups}
         self.search_.fit(X, y, **{k: v for k, v in metadata.items() if v is not None})
         self.sparsity_, self.gamma_ = (self.search_.best_params_[k] for k in ("sparsity", "gamma"))
-        self.nested_error_ = self.search_.nested_error_
-        n_folds = self.search_.n_splits_ / len(np.atleast_2d(self.search_.out_of_fold_predictions_))
-        share = 1 - 1 / n_folds if self.rescale_gamma else 1.0
+        share = share_trained_on(self.search_.lattice_) if self.rescale_gamma else 1.0
         self.model_: SparseRidge = model.set_params(sparsity=self.sparsity_, gamma=self.gamma_ * share)
         self.model_.fit(X, y, weight)
         return self
+
+    @property
+    def nested_error_(self) -> float:
+        """What to expect on new data."""
+        check_is_fitted(self)
+        return self.search_.nested_error_
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -219,6 +224,20 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def share_trained_on(lattice: Lattice) -> float:
+    """The share of all rows that the splits train on, in the mean.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> from steadycv.lattice import Lattice
+    >>> share_trained_on(Lattice(KFold(5).split(range(12)), n_samples=12))
+    0.8
+    """
+    n_trained = sum(len(split.train) for split in lattice.splits)
+    return n_trained / (len(lattice.splits) * lattice.n_samples)
 
 
 def largest_sparsity(n_samples: int, n_features: int) -> int:

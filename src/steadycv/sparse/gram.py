@@ -80,13 +80,7 @@ class Block:
             self.sum = ones @ X
             self.target = weighted @ X
             self.squares = ones @ (X.multiply(X) if issparse(X) else X * X)
-        largest = float(self.squares.max())
-        if not (largest < LARGEST and self.y_squares < LARGEST):  # nor if it is not a number
-            largest = max(largest, self.y_squares)
-            raise ValueError(
-                "X, y or sample_weight is too large: the squares of a column or of y sum up to "
-                f"{largest:.3g}, which must stay below {LARGEST:.3g}. Divide it by a constant."
-            )
+        refuse_too_large(float(self.squares.max()), self.y_squares)
         self._kept: dict[int, NDArray[np.float64]] | None = {} if keep else None
 
     def products(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -137,6 +131,15 @@ class Block:
         return self.__dict__ | {"_kept": None if self._kept is None else {}}
 
 
+def refuse_too_large(*squares: float) -> None:
+    """Raise a ValueError where sums of squares are too large to compute with, or no numbers."""
+    if not all(each < LARGEST for each in squares):
+        raise ValueError(
+            "X, y or sample_weight is too large: the squares of a column or of y sum up to "
+            f"{max(squares):.3g}, which must stay below {LARGEST:.3g}. Divide it by a constant."
+        )
+
+
 @fast_kernel
 def _sums(
     X: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
@@ -160,6 +163,8 @@ def one_block(
             y_origin = float(y.sum() / len(y) if weight is None else weight @ y / weight.sum())
             y = y - y_origin
         block = Block(X, y, weight)
+    # As it came: a constant y has nothing left when it is centred.
+    refuse_too_large(block.y_squares + block.weight * y_origin * y_origin)
     origin = np.zeros(X.shape[1])
     if centre:
         mean = block.sum / block.weight
@@ -344,4 +349,4 @@ class Gram:
 
 def _rounding(squares: Any, weight: float, origin: Any) -> Any:
     """What may be left of the squares of a constant when it is centred, or what underflows."""
-    return 1e-12 * squares + 1e-26 * weight * origin**2 + SMALLEST
+    return 1e-12 * squares + 1e-26 * weight * origin * origin + SMALLEST

@@ -30,6 +30,10 @@ class SparseRidgeSearchPath:
         """The sparsity and the penalty."""
         return ("sparsity", "gamma")
 
+    def methods(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """Predictions."""
+        return ("predict",)
+
     def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:
         """Whether the setting is valid; the separate fit says what is wrong with others."""
         sparsity, gamma = _setting(estimator, setting)
@@ -50,7 +54,7 @@ class SparseRidgeSearchPath:
 
     def outputs(
         self, estimator: Any, settings: list[dict[str, Any]], data: PathData
-    ) -> NDArray[np.float64]:
+    ) -> dict[str, NDArray[np.float64]]:
         """Predictions for every sparsity and gamma."""
         X, y = data.prepared.X, data.prepared.y
         training = _training(estimator, X[data.rows], y[data.rows], data)
@@ -58,32 +62,31 @@ class SparseRidgeSearchPath:
         answers = solve(training, plain, estimator._options())
         coef, intercept = coefficients(training.gram, answers)
         used = np.flatnonzero(coef.any(axis=0))
-        predictions: NDArray[np.float64] = coef[:, used] @ X[:, used].T + intercept[:, np.newaxis]
-        return predictions
+        return {"predict": coef[:, used] @ X[:, used].T + intercept[:, np.newaxis]}
 
 
 class _Prepared:
-    """The data, and their products fold by fold; the last partition's are kept."""
+    """The data, and their products block by block; those of the last blocks are kept."""
 
     def __init__(self, X: Any, y: NDArray[np.float64], *, centre: bool) -> None:
         self.X, self.y = X, y
         self._centre = centre
         self._last: tuple[bytes, list[Block]] | None = None
 
-    def blocks(self, folds: NDArray[np.intp]) -> list[Block]:
-        key = folds.tobytes()
+    def products(self, blocks: NDArray[np.intp]) -> list[Block]:
+        key = blocks.tobytes()
         last = self._last
         if last is None or last[0] != key:
-            last = self._last = (key, blocks_of_folds(self.X, self.y, folds, centre=self._centre))
+            last = self._last = (key, blocks_of_folds(self.X, self.y, blocks, centre=self._centre))
         return last[1]
 
 
 def _training(estimator: Any, X: Any, y: NDArray[np.float64], data: PathData) -> Training:
-    """The training rows, with products from those of the folds where these are exact enough."""
+    """The training rows, with products from those of the blocks where these are exact enough."""
     weight = data.fit_params.get("sample_weight")
-    if weight is None and data.folds is not None:
-        blocks = data.prepared.blocks(data.folds)
-        members = [blocks[fold] for fold in np.unique(data.folds[data.rows])]
+    if weight is None and data.blocks is not None:
+        products = data.prepared.products(data.blocks)
+        members = [products[block] for block in np.unique(data.blocks[data.rows])]
         centre, standardize = bool(estimator.fit_intercept), bool(estimator.standardize)
         gram = Gram(members, centre=centre, standardize=standardize)
         rough = X[:, gram.rough]

@@ -1,0 +1,67 @@
+"""What an import costs beside that of scikit-learn's searches: CPU seconds, medians of runs in turns.
+
+Each run is a process of its own. What is imported is in the file system's cache after the first round,
+which does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results" / "imports.json"
+ROUNDS = 15
+BASELINE = "import sklearn.model_selection"
+MOST = 0.15  # seconds more than the baseline
+CASES = {
+    "python alone": "pass",
+    "scikit-learn": BASELINE,
+    "steadycv": "import steadycv",
+    "steadycv and scikit-learn": f"{BASELINE}; import steadycv",
+    "the search": "from steadycv import StabilitySearchCV",
+    "steadycv tune --help": (
+        "import sys; sys.argv = ['steadycv', 'tune', '--help']; from steadycv.cli import main; main()"
+    ),
+}
+
+
+def seconds(code: str) -> float:
+    before = _of_children()
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    return _of_children() - before
+
+
+def medians() -> dict[str, float]:
+    found: dict[str, list[float]] = {name: [] for name in CASES}
+    for number in range(ROUNDS + 1):
+        for name, code in CASES.items():
+            spent = seconds(code)
+            if number:
+                found[name].append(spent)
+    return {name: round(statistics.median(times), 3) for name, times in found.items()}
+
+
+def _of_children() -> float:
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+if __name__ == "__main__":
+    spent = medians()
+    for name, median in spent.items():
+        more = median - spent["scikit-learn"]
+        print(f"{name:26} {median:6.3f} s  {median / spent['scikit-learn']:5.2f}  {more:+6.3f} s")
+    results = {
+        "python": platform.python_version(),
+        "rounds": ROUNDS,
+        "seconds": spent,
+        "search over scikit-learn": round(spent["the search"] / spent["scikit-learn"], 3),
+        "search more than scikit-learn": round(spent["the search"] - spent["scikit-learn"], 3),
+        "target": MOST,
+    }
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")

@@ -1,0 +1,197 @@
+"""Checks of what a search is given: a clear error before the first fit, not one from deep inside."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import product
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from steadycv._compat import to_numpy
+from steadycv.estimators import new_estimator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from steadycv.candidates import Grid
+
+__all__ = ["check_candidates", "check_grid", "check_groups", "check_target", "check_weights"]
+
+A_LIST = "Pass a list of numbers, such as [0, 0.1, 1]."
+
+
+def check_weights(stability_weights: Any, *, nested: bool = True) -> NDArray[np.float64]:
+    """The stability weights to choose from, sorted, each once; refused if they make no sense.
+
+    Examples
+    --------
+    >>> check_weights([1, 0, 1])
+    array([0., 1.])
+    >>> len(check_weights("auto"))
+    11
+    """
+    if isinstance(stability_weights, str):
+        if stability_weights != "auto":
+            raise ValueError(
+                f"stability_weights must be 'auto', a number or numbers, got {stability_weights!r}."
+            )
+        weights = np.concatenate([[0.0], np.logspace(-4, 4, 10)])
+    else:
+        weights = np.unique(_numbers(stability_weights))
+    if not len(weights) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError(
+            f"stability_weights must be finite numbers from 0 on, got {stability_weights!r}."
+        )
+    if len(weights) > 1 and not nested:
+        raise ValueError(
+            "nested=False needs a single stability weight, because weights are chosen by "
+            f"nested cross-validation; got stability_weights={stability_weights!r}."
+        )
+    return weights
+
+
+def _numbers(given: Any) -> NDArray[np.float64]:
+    """What is given as numbers; text is no number, even where it looks like one."""
+    wrong = f"stability_weights must be 'auto', a number or numbers, got {given!r}. {A_LIST}"
+    try:
+        array = np.asarray(given)
+    except ValueError:  # lists of unequal lengths
+        raise TypeError(wrong) from None
+    if array.ndim > 1:
+        raise ValueError(
+            f"stability_weights must be one number or one list of them, got {given!r}, "
+            f"an array of shape {array.shape}. {A_LIST}"
+        )
+    if not array.size:  # an empty list may have any type
+        return np.empty(0)
+    if given is None or array.dtype.kind not in "biufO":
+        raise TypeError(wrong)
+    if array.dtype.kind == "O" and any(isinstance(each, (str, bytes)) for each in array.flat):
+        raise TypeError(wrong)
+    try:
+        return array.astype(np.float64)
+    except OverflowError:  # an integer beyond all floats
+        return np.array([np.inf])
+    except (TypeError, ValueError):
+        raise TypeError(wrong) from None
+
+
+def check_groups(groups: Any, splitter: Any = None) -> None:
+    """Refuse groups that cannot be told apart: of mixed types, with missing ones, or a table.
+
+    With a `splitter`, only if it is one that splits by groups in scikit-learn's way. Others ignore
+    groups, or know best what theirs may be.
+    """
+    if groups is None or (splitter is not None and not _splits_by_groups(splitter)):
+        return
+    # Objects, because NumPy makes text of numbers (and of None) where a list has some text.
+    array = groups if isinstance(groups, np.ndarray) else np.asarray(groups, dtype=object)
+    if array.ndim > 1:
+        raise ValueError(
+            "groups must be one label for each sample, got an array of shape "
+            f"{array.shape}. Pass one column; where several define a group, join them into one label: "
+            "['-'.join(map(str, row)) for row in groups]."
+        )
+    if array.ndim == 0 or array.dtype.kind in "biuUS":
+        return
+    labels = array.tolist() if array.dtype.kind == "O" else list(array)
+    missing = [row for row, label in enumerate(labels) if _is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"groups must have a label for each sample, and {len(missing)} of {len(labels)} have none: "
+            f"groups[{missing[0]}] is {labels[missing[0]]!r}. Drop these samples, or give each a label: "
+            "one of its own if it belongs to no group."
+        )
+    examples: dict[str, Any] = {}
+    for label in labels:
+        examples.setdefault(_kind(label), label)
+    if len(examples) > 1:
+        (one, a), (other, b) = list(examples.items())[:2]
+        raise ValueError(
+            f"groups must be labels of one type, got {one} and {other}, {a!r} and {b!r}: they cannot be "
+            "compared. Make text of all: [str(group) for group in groups]."
+        )
+
+
+def _splits_by_groups(splitter: Any) -> bool:
+    if not hasattr(splitter, "get_metadata_routing"):
+        return False
+    request = get_routing_for_object(splitter)
+    return hasattr(request, "split") and request.split.requests.get("groups") is True
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):  # pandas'
+        return True
+    if isinstance(label, np.datetime64):
+        return bool(np.isnat(label))
+    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+
+
+def _kind(label: Any) -> str:
+    """Labels of one kind can be sorted."""
+    if isinstance(label, (str, bytes)):
+        return "text" if isinstance(label, str) else "bytes"
+    if isinstance(label, (Number, np.bool_)):
+        return "numbers"
+    if isinstance(label, (date, np.datetime64)):
+        return "dates"
+    return f"{type(label).__name__} objects"
+
+
+def check_grid(param_grid: Any, name: str = "param_grid") -> None:
+    """Refuse a grid whose keys are not names; scikit-learn's ParameterGrid checks the values."""
+    for axes in [param_grid] if isinstance(param_grid, dict) else param_grid:
+        if not isinstance(axes, dict):
+            continue  # scikit-learn's to report
+        for key, values in axes.items():
+            if not isinstance(key, str):
+                raise TypeError(
+                    f"{name} must have names of parameters as keys, got {key!r} in {{{key!r}: "
+                    f"{values!r}}}. Write the name as text, such as 'max_depth'; estimator.get_params() "
+                    "has them all."
+                )
+
+
+def check_candidates(estimator: Any, candidates: Grid) -> None:
+    """Refuse parameters that the estimator does not have, before anything is fitted."""
+    known = estimator.get_params(deep=True)
+    for box in candidates.boxes:
+        # What takes the place of a step has parameters of its own.
+        replaced = [any(other.startswith(f"{name}__") for other in box.names) for name in box.names]
+        if set(box.names) <= known.keys() and not any(replaced):
+            continue
+        axes = [range(n if each else 1) for n, each in zip(box.shape, replaced, strict=True)]
+        for position in product(*axes):
+            # Says what is wrong, and which parameters there are.
+            new_estimator(estimator, candidates[box.candidate(position)])
+
+
+def check_target(estimator: Any, y: Any) -> None:
+    """Refuse targets that nobody can be judged by: missing or infinite ones, text for a regressor."""
+    if y is None:
+        return
+    target = to_numpy(y)
+    if target.dtype.kind == "f" and not np.isfinite(target).all():
+        wrong = target[~np.isfinite(target)].flat[0]
+        row = int(np.argwhere(~np.isfinite(target))[0][0])
+        what = "NaN" if np.isnan(wrong) else "infinity"
+        raise ValueError(f"Input y contains {what}: y[{row}] is {wrong}. Leave such samples out.")
+    if target.dtype.kind == "O":
+        missing = [row for row, value in enumerate(target.tolist()) if _is_missing(value)]
+        if missing:
+            raise ValueError(
+                f"Input y contains NaN or None: y[{missing[0]}] is {target[missing[0]]!r}. Leave such "
+                "samples out."
+            )
+    if is_regressor(estimator) and target.dtype.kind in "OSU":
+        try:
+            target.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"y is to be numbers for the regressor {type(estimator).__name__}, and is not: {error}"
+            ) from None

@@ -1,0 +1,76 @@
+"""What the user asked for."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+__all__ = ["AUTO", "FEWEST_FOLDS", "LEDGER", "OUT", "Request", "Task"]
+
+OUT = Path("steadycv-results")
+LEDGER = "ledger.sqlite"
+AUTO = "auto"
+FEWEST_FOLDS = 3  # two can be left out, and one remains
+
+
+class Task(StrEnum):
+    """What is predicted: a class, or a number."""
+
+    classification = "classification"
+    regression = "regression"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, as the options of the command."""
+
+    data: Path | None = None
+    target: str | None = None
+    model: tuple[str, ...] = ("cart",)
+    task: Task | None = None
+    groups: str | None = None
+    time: str | None = None
+    grid: Path | None = None
+    scoring: str | None = None
+    weights: str = AUTO
+    search: str = "grid"
+    folds: int = 5
+    repeats: int = 1
+    seed: int = 0
+    jobs: int = 1
+    out: Path = OUT
+    resume: Path | None = None
+
+    def command(self, **changes: Any) -> str:
+        """The command that asks for this."""
+        words = ["steadycv", "tune"]
+        if self.data is not None:
+            words.append(str(self.data))
+        for each in fields(self)[1:]:
+            value = changes.get(each.name, getattr(self, each.name))
+            if value != each.default and value is not None:
+                text = ",".join(value) if isinstance(value, tuple) else str(value)
+                words += [f"--{each.name}", text]
+        return shlex.join(words)
+
+    @property
+    def splits(self) -> str:
+        """How rows are split, in words."""
+        if self.time is not None:
+            return f"{self.folds} splits forward in time, by {self.time}"
+        together = "" if self.groups is None else f", rows with the same {self.groups} together"
+        repeats = f", {self.repeats} times" if self.repeats > 1 else ""
+        return f"{self.folds} folds at random{repeats}{together}"
+
+    @property
+    def ledger(self) -> Path:
+        """The file from which an interrupted run goes on."""
+        return self.resume or self.out / LEDGER
+
+    def ledger_of(self, model: str) -> Path:
+        """A model's ledger: of several models each has one."""
+        path = self.ledger
+        return path.with_name(f"{path.stem}-{model}{path.suffix}") if len(self.model) > 1 else path

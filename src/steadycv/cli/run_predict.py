@@ -1,0 +1,75 @@
+"""The run of ``steadycv predict``: the table beside what the model needs, and its predictions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from steadycv._files import write_whole
+from steadycv.cli.data_files import read_table
+from steadycv.cli.errors import UserError, say_error
+from steadycv.cli.preparation import listed
+from steadycv.cli.saved_model import load_model, versions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["run_predict"]
+
+
+def run_predict(model: Path, data: Path, out: Path | None) -> None:
+    """Predict for a table, and say what is odd about it."""
+    loaded = load_model(model)
+    # Categories that look like numbers here were texts when the model was made.
+    table = read_table(data, as_text=loaded.text)
+    notes = _differences(table, loaded)
+    other = "" if loaded.versions == versions() else _other_versions(loaded.versions, versions())
+    try:
+        content = _predictions(table, loaded).to_csv(index=False)
+    except Exception as error:
+        if isinstance(error, UserError) or not other:
+            raise
+        raise UserError(f"The model does not work here: {error}. {other}") from error
+    for note in [*notes, *([other] if other else [])]:
+        say_error(note)
+    if out is None:
+        typer.echo(content, nl=False)
+    else:
+        write_whole(out, content.encode())
+
+
+def _differences(table: Any, model: Any) -> list[str]:
+    missing = model.missing_columns(table)
+    if missing:
+        count = "1 column" if len(missing) == 1 else f"{len(missing)} columns"
+        raise UserError(f"The table lacks {count} that the model needs: {listed(missing)}.")
+    if not len(table):
+        raise UserError("The table has no rows.")
+    used = {*model.numeric, *model.text}
+    extra = [name for name in table.columns if name not in used and name != model.target]
+    notes = []
+    if extra:
+        notes.append(f"Not used, as the model does not know them: {listed(extra)}.")
+    if model.target in table.columns:
+        notes.append(f"The target {model.target!r} is in the table; it is not used.")
+    return notes
+
+
+def _predictions(table: Any, model: Any) -> Any:
+    import pandas
+
+    try:
+        frame = pandas.DataFrame({"prediction": model.predict(table)})
+        probabilities = model.predict_proba(table)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    if probabilities is not None:
+        for label, values in zip(model.classes, probabilities.T, strict=True):
+            frame[f"probability of {label}"] = values
+    return frame
+
+
+def _other_versions(then: dict[str, str], now: dict[str, str]) -> str:
+    made, here = (", ".join(f"{name} {number}" for name, number in each.items()) for each in (then, now))
+    return f"The model was made with {made}; this is {here}."

@@ -1,0 +1,123 @@
+"""The run of ``steadycv tune``: what it tells, fits, writes and shows, one after the other."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+
+from steadycv._files import write_whole
+from steadycv.candidates import Grid
+from steadycv.cli.errors import Interruption, UserError
+from steadycv.cli.request import LEDGER
+from steadycv.cli.result_files import candidates_csv, results_json
+from steadycv.cli.saved_model import TunedModel, save_model, versions
+from steadycv.cli.screen import say, show_results
+from steadycv.cli.tuning import fit, prepare
+from steadycv.report import write_report
+from steadycv.report.content import describe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from steadycv.cli.request import Request
+    from steadycv.cli.tuning import Problem
+    from steadycv.report.content import Content
+    from steadycv.search import StabilitySearchCV
+
+__all__ = ["run_tune"]
+
+REPORT, RESULTS, JSON, MODEL = "report.html", "results.csv", "results.json", "model.skops"
+
+
+def run_tune(request: Request, *, as_json: bool, quiet: bool) -> None:
+    """Tune, write the files and show the results."""
+    terminal = Console(stderr=True, quiet=quiet)
+    watched = terminal.is_terminal and not quiet
+    problem = prepare(request)
+    _make(request.out)
+    n_told = len(problem.notes) if watched else 0
+    for note in problem.notes[:n_told]:
+        say(terminal, note)
+    try:
+        for name, search in problem.searches.items():
+            if watched:
+                say(terminal, _begin(name, search, request))
+            fit(problem, name, progress=watched)
+        contents = [describe(search, name) for name, search in problem.searches.items()]
+        ranking = _ranked(contents)
+        files = _write(problem, ranking)
+    except KeyboardInterrupt:
+        again = ", given the same standard input" if problem.name == "standard input" else ""
+        raise Interruption(
+            f"Interrupted. What is done is kept. To go on{again}: "
+            f"{request.command(resume=request.ledger)}"
+        ) from None
+    if request.ledger == request.out / LEDGER:  # a file that the user named is kept
+        for name in problem.searches:
+            request.ledger_of(name).unlink(missing_ok=True)
+    if as_json:
+        typer.echo(results_json(problem, ranking), nl=False)
+    screen = Console(quiet=quiet or as_json)
+    for note in problem.notes[n_told:]:
+        say(screen, note)
+    show_results(screen, problem, ranking)
+    say(screen, f"In {request.out}: {', '.join(files)}.")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"The folder {folder} cannot be made: {error.strerror}.") from None
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"Nothing can be written into the folder {folder}.")
+
+
+def _begin(name: str, search: StabilitySearchCV, request: Request) -> str:
+    ledger = request.ledger_of(name)
+    going_on = f"; going on from {ledger}" if ledger.exists() else ""
+    n_candidates = len(Grid(search.param_grid))
+    return f"{name}: {n_candidates} candidates, {request.splits}{going_on}."
+
+
+def _ranked(contents: list[Content]) -> list[Content]:
+    """The best model first: by what to expect of each, or by promises where that is not known of all."""
+    known = [each.nested_error for each in contents if each.nested_error is not None]
+    if len(known) == len(contents):
+        errors = dict(zip([each.name for each in contents], known, strict=True))
+        return sorted(contents, key=lambda each: errors[each.name])
+    return sorted(contents, key=lambda each: each.search.cv_error_)
+
+
+def _write(problem: Problem, ranking: list[Content]) -> list[str]:
+    """Write all files, and return their names."""
+    out, best = problem.request.out, ranking[0]
+    write_report(
+        problem.searches,
+        out / REPORT,
+        data_name=problem.name,
+        command=problem.request.command(),
+        notes=[_facts(problem)],
+    )
+    write_whole(out / RESULTS, candidates_csv(ranking).encode())
+    write_whole(out / JSON, results_json(problem, ranking).encode())
+    model = TunedModel(
+        best.name,
+        best.search.best_estimator_,
+        problem.columns.numeric,
+        problem.columns.text,
+        problem.target.name,
+        problem.target.classes,
+        versions(),
+        problem.request.splits,
+    )
+    save_model(out / MODEL, model)
+    return [REPORT, RESULTS, JSON, MODEL]
+
+
+def _facts(problem: Problem) -> str:
+    facts = [f"Predicted: {problem.target.name}.", f"Splits: {problem.request.splits}."]
+    return " ".join([*facts, *problem.notes])

@@ -1,0 +1,490 @@
+"""The lattice: the distinct training sets of a list of splits, and the views on them.
+
+A *view* is a seat from which a choice is made. The final view sees all rows and every split. The view
+of split i sees the training rows of split i alone, and the other splits as far as they lie in these:
+it is judged on the test rows of split i, which it has never seen. One formula serves folds, resampling
+and time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from steadycv._compat import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Lattice", "Split", "View"]
+
+MOST_TRAINING_SETS = 10**6
+FEWEST_FOLDS = 3  # of a repeat
+SMALL = 1 / 3  # the share of its reference below which an inner training set makes errors pessimistic
+EXPENSIVE = 10  # times the fits of plain cross-validation
+
+
+class Split(NamedTuple):
+    """The rows to train and to validate on, in increasing order."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class View:
+    """A seat from which a choice is made.
+
+    Attributes
+    ----------
+    split : int or None
+        The split on whose test rows the view's choice is judged; None for the final view.
+    reference : int
+        The training set of what would be delivered from here.
+    evaluations : ndarray of int
+        Where the view looks for errors: positions in the lattice's evaluations.
+    comparisons : ndarray of int
+        Where it looks for changes of loss: the position in the lattice's comparisons of each
+        evaluation's training set with the reference.
+    repeats : ndarray of int
+        The repeat of each evaluation.
+    judged : int or None
+        The evaluation of the reference on the rows that the view is judged on.
+    """
+
+    split: int | None
+    reference: int
+    evaluations: NDArray[np.intp]
+    comparisons: NDArray[np.intp]
+    repeats: NDArray[np.intp]
+    judged: int | None = None
+
+
+class Evaluation(NamedTuple):
+    """A training set, and the set of rows that its models are judged on."""
+
+    training_set: int
+    row_set: int
+
+
+class Comparison(NamedTuple):
+    """A training set, and the one that its models are compared with, on all rows of the latter."""
+
+    training_set: int
+    reference: int
+
+
+class Lattice:
+    """The distinct training sets of a list of splits, and the views on them.
+
+    Training sets are numbered: 0 is the reference of the final view, those of the splits follow, then
+    those of the views inside them. Equal rows are one set.
+
+    Parameters
+    ----------
+    splits : iterable of pairs
+        The rows to train and to validate on, as indices or as masks.
+    n_samples : int
+        The number of samples.
+    nested : bool, default=True
+        Whether there are views inside the splits.
+    last_window : bool, default=False
+        Whether the final view trains on as many of the last rows as the last split does, and not on all.
+    undefined : callable, default=None
+        Says of rows why nobody can be judged on them, or None. Such evaluations are left out.
+    source : str, default="cv"
+        What to call the splits in errors.
+
+    Attributes
+    ----------
+    n_samples : int
+        The number of samples.
+    splits : list of Split
+        The rows of each split.
+    repeat : ndarray of int
+        The repeat that each split belongs to.
+    evaluations : list of Evaluation
+        All pairs of a training set and rows to judge its models on.
+    comparisons : list of Comparison
+        All pairs of a training set and its reference.
+    row_sets : list of ndarray
+        The distinct sets of rows that models are judged on.
+    final : View
+        The view on all data.
+    views : tuple of View
+        The views inside the splits that have something to look at.
+    skipped : dict of str to list of int
+        Why the evaluations of some splits are left out.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold, TimeSeriesSplit
+    >>> rows = range(20)
+    >>> lattice = Lattice(KFold(5).split(rows), n_samples=20)
+    >>> len(lattice.views), lattice.n_training_sets
+    (5, 16)
+    >>> Lattice(TimeSeriesSplit(5).split(rows), n_samples=20).n_training_sets
+    6
+    """
+
+    def __init__(
+        self,
+        splits: Iterable[tuple[Any, Any]],
+        n_samples: int,
+        *,
+        nested: bool = True,
+        last_window: bool = False,
+        undefined: Callable[[NDArray[np.intp]], str | None] | None = None,
+        source: str = "cv",
+    ) -> None:
+        self.n_samples = n_samples
+        self.splits = _checked(splits, n_samples, source)
+        self.repeat = _repeats(self.splits, n_samples)
+        self.evaluations: list[Evaluation] = []
+        self.comparisons: list[Comparison] = []
+        self.row_sets: list[NDArray[np.intp]] = []
+        self.skipped: dict[str, list[int]] = {}
+        self._undefined = undefined or _always_defined
+        # A training set is that of a split, or the part of it that another split lets a view see.
+        self._recipes: list[tuple[int | None, int | None]] = []
+        self._sizes: list[int] = []
+        self._ids: dict[Any, int] = {}
+        self._reasons: list[str | None] = []
+        s = len(self.splits)
+        if nested and 1 + s * (s + 1) // 2 > MOST_TRAINING_SETS:
+            raise ValueError(
+                f"{source}: {s} splits may need {1 + s * (s + 1) // 2:,} training sets for each "
+                "candidate. Use fewer splits (KFold(5) needs 16), or nested=False."
+            )
+        self._allowed = _allowed_ends(self.splits)
+        if last_window and self._allowed is None:
+            raise ValueError(
+                f"last_window=True is for splits that train on windows which move on in time, as "
+                f"TimeSeriesSplit(5, max_train_size=100) does, and {source} does not."
+            )
+        self._last_window = self._window() if last_window else None
+        self._final_rows = np.arange(n_samples) if self._last_window is None else self._last_window
+        self.final = self._final_view()
+        self.views = tuple(self._views()) if nested else ()
+        if not len(self.final.evaluations):
+            [reason] = list(self.skipped)[:1] or ["no rows"]
+            raise ValueError(f"{source}: no split can be judged: {reason}.")
+
+    @property
+    def n_training_sets(self) -> int:
+        """The number of distinct training sets."""
+        return len(self._recipes)
+
+    @cached_property
+    def draws_rows_again(self) -> bool:
+        """Whether some split trains on a row more than once, as a bootstrap does."""
+        return any((np.diff(split.train) == 0).any() for split in self.splits)
+
+    @property
+    def n_repeats(self) -> int:
+        """The number of repeats."""
+        return int(self.repeat[-1]) + 1
+
+    def rows(self, training_set: int) -> NDArray[np.intp]:
+        """The rows of a training set, in increasing order."""
+        split, view = self._recipes[training_set]
+        if split is None:
+            return self._final_rows
+        return self._seen(self.splits[split].train, view)
+
+    def n_rows(self, training_set: int) -> int:
+        """The number of rows of a training set."""
+        return self._sizes[training_set]
+
+    def splits_of(self, training_set: int) -> tuple[int, ...]:
+        """The splits whose training set it is; equal ones share it."""
+        return self._splits_of.get(training_set, ())
+
+    def training_set_of(self, split: int) -> int:
+        """The training set of a split that somebody can be judged on."""
+        training_set = self._train_ids[split]
+        assert training_set is not None
+        return training_set
+
+    def name(self, training_set: int) -> str:
+        """A training set in words."""
+        split, view = self._recipes[training_set]
+        if split is None:
+            return "all data" if self._last_window is None else "the last window"
+        return f"split {split}" if view is None else f"split {split} inside split {view}"
+
+    @cached_property
+    def evaluations_of(self) -> list[list[int]]:
+        """By training set, the positions of its evaluations."""
+        found: list[list[int]] = [[] for _ in self._recipes]
+        for position, (training_set, _) in enumerate(self.evaluations):
+            found[training_set].append(position)
+        return found
+
+    @cached_property
+    def comparisons_of(self) -> list[list[tuple[int, int]]]:
+        """By training set, the positions of its comparisons, each with the other training set."""
+        found: list[list[tuple[int, int]]] = [[] for _ in self._recipes]
+        for position, (training_set, reference) in enumerate(self.comparisons):
+            found[training_set].append((position, reference))
+            found[reference].append((position, training_set))
+        return found
+
+    @cached_property
+    def evaluation_of_split(self) -> NDArray[np.intp]:
+        """By split, the evaluation of its training set on its test rows; -1 where it is left out."""
+        found = np.full(len(self.splits), -1, dtype=np.intp)
+        for split, (train, rows) in enumerate(zip(self._train_ids, self._test_ids, strict=True)):
+            if train is not None:
+                found[split] = self._positions[Evaluation(train, rows)]
+        return found
+
+    def blocks(self, training_set: int) -> NDArray[np.intp] | None:
+        """Numbers of disjoint blocks of rows that the training sets of its repeat are made of.
+
+        Of a partition these are the folds. None where they would be many more than the splits.
+        """
+        split, _ = self._recipes[training_set]
+        return self._blocks_of_repeat(0 if split is None else int(self.repeat[split]))
+
+    def warnings(self) -> list[str]:
+        """What somebody who passes these splits should know, a line each."""
+        lines = []
+        s = len(self.splits)
+        if self.n_training_sets > EXPENSIVE * s:
+            lines.append(
+                f"{s} splits need {self.n_training_sets} training sets for each candidate, "
+                f"{self.n_training_sets / s:.0f} times as many as plain cross-validation: fewer splits "
+                "are cheaper (five folds need 16, 3 times as many), and so is nested=False."
+            )
+        shares = [
+            self._sizes[self.evaluations[e].training_set] / self._sizes[view.reference]
+            for view in self.views
+            for e in view.evaluations
+        ]
+        if shares and float(np.median(shares)) < SMALL:
+            lines.append(
+                "The training sets inside the splits have less than a third of the rows of those that "
+                "they stand for (in the median), so the nested error will be pessimistic: use splits "
+                "that train on more."
+            )
+        for reason, splits in self.skipped.items():
+            named = ", ".join(map(str, splits[:5])) + (", ..." if len(splits) > 5 else "")
+            lines.append(f"Left out: the test rows of split {named}, since {reason}.")
+        return lines
+
+    # How it is built.
+
+    def _final_view(self) -> View:
+        reference = self._add(self._final_rows, None, None)
+        self._positions: dict[Evaluation, int] = {}
+        self._compared: dict[Comparison, int] = {}
+        self._test_ids = [self._row_set(split.test) for split in self.splits]
+        self._train_ids: list[int | None] = []
+        self._splits_of: dict[int, tuple[int, ...]] = {}
+        for i, (split, rows) in enumerate(zip(self.splits, self._test_ids, strict=True)):
+            reason = self._reasons[rows]
+            if reason is not None:
+                self.skipped.setdefault(reason, []).append(i)
+            training_set = self._add(split.train, i, None) if reason is None else None
+            self._train_ids.append(training_set)
+            if training_set is not None:
+                self._splits_of[training_set] = (*self._splits_of.get(training_set, ()), i)
+        seen = [
+            (i, train, self._test_ids[i]) for i, train in enumerate(self._train_ids) if train is not None
+        ]
+        return self._view(None, reference, seen)
+
+    def _views(self) -> Iterable[View]:
+        for i, reference in enumerate(self._train_ids):
+            if reference is None:
+                continue  # nobody can be judged on its test rows
+            seen = []
+            for j in np.flatnonzero(self.repeat == self.repeat[i]).tolist():
+                if j == i:
+                    continue
+                test = self._seen(self.splits[j].test, i)
+                if not len(test):
+                    continue
+                rows = self._row_set(test)
+                train = self._inside(j, i) if self._reasons[rows] is None else None
+                if train is not None:
+                    seen.append((j, train, rows))
+            if seen:
+                yield self._view(i, reference, seen)
+
+    def _view(self, split: int | None, reference: int, seen: Sequence[tuple[int, int, int]]) -> View:
+        """A view that sees some splits, each as a training set and rows to judge its models on."""
+        return View(
+            split=split,
+            reference=reference,
+            evaluations=np.array(
+                [self._evaluation(train, rows) for _, train, rows in seen], dtype=np.intp
+            ),
+            comparisons=np.array(
+                [self._comparison(train, reference) for _, train, _ in seen], dtype=np.intp
+            ),
+            repeats=self.repeat[[j for j, _, _ in seen]],
+            judged=None if split is None else self._evaluation(reference, self._test_ids[split]),
+        )
+
+    def _evaluation(self, training_set: int, row_set: int) -> int:
+        key = Evaluation(training_set, row_set)
+        if key not in self._positions:
+            self._positions[key] = len(self.evaluations)
+            self.evaluations.append(key)
+        return self._positions[key]
+
+    def _comparison(self, training_set: int, reference: int) -> int:
+        key = Comparison(training_set, reference)
+        if key not in self._compared:
+            self._compared[key] = len(self.comparisons)
+            self.comparisons.append(key)
+        return self._compared[key]
+
+    def _add(self, rows: NDArray[np.intp], split: int | None, view: int | None) -> int:
+        """The number of a training set; a new one if there is none with these rows."""
+        key = _digest(rows)
+        if key not in self._ids:
+            self._ids[key] = len(self._recipes)
+            self._recipes.append((split, view))
+            self._sizes.append(len(rows))
+        return self._ids[key]
+
+    def _inside(self, j: int, i: int) -> int | None:
+        """The training set of split j as the view of split i sees it."""
+        rows = self._seen(self.splits[j].train, i)
+        return self._add(rows, j, i) if len(rows) else None
+
+    def _row_set(self, rows: NDArray[np.intp]) -> int:
+        key = b"rows" + _digest(rows)
+        if key not in self._ids:
+            self._ids[key] = len(self.row_sets)
+            self.row_sets.append(rows)
+            self._reasons.append(self._undefined(rows))
+        return self._ids[key]
+
+    def _seen(self, rows: NDArray[np.intp], view: int | None) -> NDArray[np.intp]:
+        """Those of some rows that the view of a split may know."""
+        if view is None:
+            return rows
+        if self._allowed is not None:
+            return rows[: np.searchsorted(rows, self._allowed[view])]
+        seen: NDArray[np.intp] = rows[self._masks[view][rows]]
+        return seen
+
+    @cached_property
+    def _masks(self) -> NDArray[np.bool_]:
+        masks = np.zeros((len(self.splits), self.n_samples), dtype=bool)
+        for mask, split in zip(masks, self.splits, strict=True):
+            mask[split.train] = True
+        return masks
+
+    def _window(self) -> NDArray[np.intp]:
+        last = max(self.splits, key=lambda split: int(split.train[-1]))
+        return np.arange(self.n_samples - len(last.train), self.n_samples)
+
+    def _blocks_of_repeat(self, repeat: int) -> NDArray[np.intp] | None:
+        if repeat not in self._known_blocks:
+            masks = self._masks[self.repeat == repeat]
+            if self._last_window is not None:
+                masks = np.vstack([masks, np.isin(np.arange(self.n_samples), self._last_window)])
+            packed = np.ascontiguousarray(np.packbits(masks, axis=0).T)
+            words = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+            found, blocks = np.unique(words, return_inverse=True)
+            useful = len(found) <= 2 * len(masks) + 2 and not self.draws_rows_again
+            self._known_blocks[repeat] = blocks if useful else None
+        return self._known_blocks[repeat]
+
+    @cached_property
+    def _known_blocks(self) -> dict[int, NDArray[np.intp] | None]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Why rows cannot be judged is known by now; who said so need not travel.
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_undefined", "_ids", "_masks")}
+        return state | {"_undefined": None, "_ids": {}}
+
+
+def _checked(splits: Iterable[tuple[Any, Any]], n_samples: int, source: str) -> list[Split]:
+    """The splits as sorted indices; or what is wrong with them."""
+    found = []
+    for number, (train, test) in enumerate(splits):
+        split = Split(_indices(train, n_samples), _indices(test, n_samples))
+        for index, what in ((split.train, "train"), (split.test, "validate")):
+            if not len(index):
+                raise ValueError(f"{source}: split {number} has no sample to {what} on.")
+            if not 0 <= index[0] <= index[-1] < n_samples:
+                raise ValueError(
+                    f"{source}: split {number} has samples {index[0]} to {index[-1]}, and the "
+                    f"data have {n_samples} samples, counted from 0."
+                )
+        trained = np.zeros(n_samples, dtype=bool)
+        trained[split.train] = True
+        both = split.test[trained[split.test]]
+        if len(both):
+            raise ValueError(
+                f"{source}: split {number} trains and validates on the same samples, {len(both)} of "
+                f"them (sample {both[0]} is the first): what a model was trained on cannot judge it."
+            )
+        found.append(split)
+    if not found:
+        raise ValueError(f"No fits were performed: {source} gave no splits. Was the CV iterator empty?")
+    return found
+
+
+def _indices(index: Any, n_samples: int) -> NDArray[np.intp]:
+    array = to_numpy(index)
+    if array.dtype == bool:
+        if len(array) != n_samples:
+            raise ValueError(f"A mask of {len(array)} rows does not fit data of {n_samples} samples.")
+        return np.flatnonzero(array)
+    return np.sort(array.astype(np.intp))
+
+
+def _repeats(splits: list[Split], n_samples: int) -> NDArray[np.intp]:
+    """The repeat of each split: blocks of equal length with disjoint tests of one union, or all one."""
+    s = len(splits)
+    seen = np.zeros(n_samples, dtype=bool)
+    length = 0
+    while length < s and not seen[splits[length].test].any():
+        seen[splits[length].test] = True
+        length += 1
+    one = np.zeros(s, dtype=np.intp)
+    if length < FEWEST_FOLDS or s % length or s == length:
+        return one
+    size = int(seen.sum())
+    for start in range(length, s, length):
+        tests = np.concatenate([split.test for split in splits[start : start + length]])
+        if len(tests) != size or len(np.unique(tests)) != size or not seen[tests].all():
+            return one
+    return np.arange(s) // length
+
+
+def _allowed_ends(splits: list[Split]) -> list[int] | None:
+    """For rolling windows: by split, the first row that its view may not know. None for all else."""
+    trains = [split.train for split in splits]
+    if not all(
+        t[-1] - t[0] + 1 == len(t) and t[-1] < split.test[0] and (np.diff(t) == 1).all()
+        for t, split in zip(trains, splits, strict=True)
+    ):
+        return None
+    firsts = [int(t[0]) for t in sorted(trains, key=lambda t: (int(t[-1]), int(t[0])))]
+    if any(b < a for a, b in itertools.pairwise(firsts)) or firsts[-1] == firsts[0]:
+        return None
+    return [int(t[-1]) + 1 for t in trains]
+
+
+def _always_defined(rows: NDArray[np.intp]) -> None:
+    """A mean of losses is defined on any rows."""
+
+
+def _digest(rows: NDArray[np.intp]) -> bytes:
+    return blake2b(np.ascontiguousarray(rows).data, digest_size=16).digest()

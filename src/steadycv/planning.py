@@ -1,0 +1,211 @@
+"""Planning: which candidates are fitted together, and what is still to be fitted, as tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from steadycv._compat import has_callbacks, is_foreign
+from steadycv.paths.plan import plan
+from steadycv.tasks import Task, methods_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from steadycv._compat import FitTask
+    from steadycv.candidates import Candidates
+    from steadycv.lattice import View
+    from steadycv.ledger import Ledger
+    from steadycv.paths.plan import Group
+    from steadycv.tasks import Problem
+    from steadycv.waiting import Waiting
+
+__all__ = ["Line", "Planner", "Wanted"]
+
+TASKS_PER_WORKER = 2  # fewer groups than this leave cores idle: then training sets are put apart
+
+
+class Line(NamedTuple):
+    """Candidates that are always fitted together, as their outputs depend on each other."""
+
+    candidates: NDArray[np.intp]
+    group: Group
+
+
+@dataclass
+class Wanted:
+    """What is still to be fitted: by line the training sets, and the comparisons they are for."""
+
+    training_sets: NDArray[np.bool_]
+    comparisons: NDArray[np.bool_]
+
+
+class Planner:
+    """Puts candidates into lines, and what is wanted of them into tasks.
+
+    Parameters
+    ----------
+    problem : Problem
+        What all fits share.
+    candidates : Candidates
+        The settings; those that are added later are to be announced by `extend`.
+    use_paths : bool
+        Whether one fit may serve several candidates.
+    """
+
+    def __init__(self, problem: Problem, candidates: Candidates, *, use_paths: bool) -> None:
+        self._problem = problem
+        self._candidates = candidates
+        self._use_paths = use_paths
+        self._prepared: dict[int, Any] = {}
+        self.lines: list[Line] = []
+        self.n_groups = 0
+        self.line_of = np.zeros(0, dtype=np.intp)
+        self.extend()
+
+    def extend(self) -> None:
+        """Plan the candidates that have been added."""
+        first = len(self.line_of)
+        settings = [self._candidates[c] for c in range(first, len(self._candidates))]
+        problem = self._problem
+        groups = plan(
+            problem.estimator,
+            settings,
+            problem.X,
+            problem.y,
+            methods=methods_of(problem, problem.estimator),
+            fit_params=problem.fit_params,
+            # Paths fit what they like, and take NumPy's arrays: callbacks would not know what is fitted.
+            # They take every row once.
+            use_paths=self._use_paths
+            and not problem.lattice.draws_rows_again
+            and not has_callbacks(
+                problem.estimator,
+                [v for each in settings for v in each.values() if hasattr(v, "get_params")],
+            )
+            and not any(map(is_foreign, (problem.X, problem.y, *problem.fit_params.values()))),
+        )
+        self.line_of = np.concatenate([self.line_of, np.zeros(len(settings), dtype=np.intp)])
+        for group in groups:
+            for number in range(int(group.lines.max()) + 1):
+                candidates = first + group.members[group.lines == number]
+                self.line_of[candidates] = len(self.lines)
+                self.lines.append(Line(candidates, group))
+        self.n_groups += len(groups)
+
+    def missing(
+        self,
+        asked: list[tuple[View, NDArray[np.intp]]],
+        ledger: Ledger,
+        waiting: Waiting,
+        *,
+        with_change: bool,
+    ) -> Wanted:
+        """What the ledger does not know of what views ask about candidates."""
+        lattice = ledger.lattice
+        wanted = Wanted(
+            np.zeros((len(self.lines), lattice.n_training_sets), dtype=bool),
+            np.zeros((len(self.lines), len(lattice.comparisons)), dtype=bool),
+        )
+        held = self._held(waiting, lattice.n_training_sets)
+        evaluated = np.array([training_set for training_set, _ in lattice.evaluations], dtype=np.intp)
+        pairs = np.array(lattice.comparisons, dtype=np.intp)
+        no_error, no_change = (self._unknown(table) for table in (ledger.error, ledger.change))
+        for view, candidates in asked:
+            lines = np.unique(self.line_of[candidates])
+            evaluations = (
+                view.evaluations if view.judged is None else np.append(view.evaluations, view.judged)
+            )
+            needed = wanted.training_sets[lines].T
+            np.logical_or.at(needed, evaluated[evaluations], no_error[np.ix_(lines, evaluations)].T)
+            if with_change:
+                unknown = no_change[np.ix_(lines, view.comparisons)]
+                wanted.comparisons[np.ix_(lines, view.comparisons)] |= unknown
+                for training_sets in pairs[view.comparisons].T:
+                    still = unknown & ~held[np.ix_(lines, training_sets)]
+                    np.logical_or.at(needed, training_sets, still.T)
+            wanted.training_sets[lines] = needed.T
+        if with_change:
+            # Whoever asks for the rest later is not to have these fitted again: their losses wait.
+            fitted = wanted.training_sets[:, pairs].any(axis=2)
+            wanted.comparisons |= no_change & fitted
+        return wanted
+
+    def _unknown(self, table: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """By line, which numbers of some candidate are not known."""
+        by_line = np.argsort(self.line_of, kind="stable")
+        starts = np.flatnonzero(np.diff(self.line_of[by_line], prepend=-1))
+        return np.logical_or.reduceat(np.isnan(table)[by_line], starts, axis=0)
+
+    def _held(self, waiting: Waiting, n_training_sets: int) -> NDArray[np.bool_]:
+        """By line and training set, whether losses are at hand."""
+        held = np.zeros((len(self.lines), n_training_sets), dtype=bool)
+        for training_set, block in waiting.blocks():
+            held[self.line_of[block.candidates[0]], training_set] = True
+        return held
+
+    def tasks(self, wanted: Wanted, *, n_workers: int, one_by_one: bool) -> list[Task]:
+        """What is wanted, as tasks: a group on all its training sets, or on one at a time.
+
+        A group's training sets are put apart where there would be too few tasks for the workers, or
+        where what is finished is to be written down at once (`one_by_one`).
+        """
+        merged = list(self._merged(wanted))
+        apart = one_by_one or (n_workers > 1 and len(merged) < TASKS_PER_WORKER * n_workers)
+        return [
+            self._task(lines, some, comparisons)
+            for lines, training_sets, comparisons in merged
+            for some in ([[each] for each in training_sets] if apart else [training_sets])
+        ]
+
+    def _merged(self, wanted: Wanted) -> Iterator[tuple[list[Line], list[int], frozenset[int]]]:
+        """Lines of one group of which the same is wanted, and what that is."""
+        together: dict[Any, list[int]] = {}
+        for number in np.flatnonzero(wanted.training_sets.any(axis=1)).tolist():
+            key = (
+                id(self.lines[number].group),
+                wanted.training_sets[number].tobytes(),
+                wanted.comparisons[number].tobytes(),
+            )
+            together.setdefault(key, []).append(number)
+        for numbers in together.values():
+            yield (
+                [self.lines[number] for number in numbers],
+                np.flatnonzero(wanted.training_sets[numbers[0]]).tolist(),
+                frozenset(np.flatnonzero(wanted.comparisons[numbers[0]]).tolist()),
+            )
+
+    def _task(self, lines: list[Line], training_sets: list[int], comparisons: frozenset[int]) -> Task:
+        group = lines[0].group
+        candidates = np.concatenate([line.candidates for line in lines])
+        return Task(
+            candidates=candidates,
+            settings=[self._candidates[c] for c in candidates.tolist()],
+            training_sets=training_sets,
+            comparisons=comparisons,
+            path=group.path,
+            estimator=group.estimator,
+            methods=() if group.path is None else methods_of(self._problem, group.estimator),
+        )
+
+    def ready(self, tasks: list[Task], callback: Callable[[], FitTask | None]) -> Iterator[Task]:
+        """The tasks with what their paths prepare for all training sets; that of the last is kept."""
+        for task in tasks:
+            callbacks = tuple(callback() for _ in task.training_sets)
+            yield task.prepared_by(self._prepare(task), callbacks)
+
+    def _prepare(self, task: Task) -> Any:
+        if task.path is None:
+            return None
+        key = id(task.estimator)  # the group's
+        if key not in self._prepared:
+            try:
+                prepared = task.path.prepare(task.estimator, self._problem.X, self._problem.y)
+            except Exception as error:
+                prepared = error  # raised again where it can be told from a candidate's failure
+            self._prepared = {key: prepared}
+        return self._prepared[key]

@@ -1,0 +1,216 @@
+"""Reducing: what the models of one training set say, as the few numbers that the ledger keeps."""
+
+from __future__ import annotations
+
+import time
+from traceback import format_exc
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from steadycv.measures import Found
+from steadycv.waiting import Judge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from steadycv.lattice import Lattice
+    from steadycv.measures import Rows
+    from steadycv.outputs import OutputsOfModels
+    from steadycv.scoring import Judging
+
+__all__ = ["Cells", "Fit", "Reducer"]
+
+
+class Fit(NamedTuple):
+    """The models of some candidates on one training set.
+
+    Attributes
+    ----------
+    models : OutputsOfModels or None
+        What they say; None if all failed.
+    n_candidates : int
+        How many there are, with those that failed.
+    failures : dict of int to str
+        The tracebacks of those that failed, by row.
+    seconds : float
+        How long it took.
+    n_fits : int
+        How many models were fitted; one of a path.
+    """
+
+    models: OutputsOfModels | None
+    n_candidates: int
+    failures: dict[int, str]
+    seconds: float
+    n_fits: int = 1
+
+
+class Cells(NamedTuple):
+    """What the models of a task on one training set leave behind, one row a candidate.
+
+    Attributes
+    ----------
+    training_set : int
+        The training set.
+    errors, changes : dict of int to ndarray
+        By evaluation and by comparison; infinity where a model failed.
+    test_scores, train_scores : dict of (str, int) to ndarray
+        The reported scores by name and split; infinity where the scorer failed.
+    kept : dict of int to ndarray
+        By split, the outputs on its test rows.
+    fit_time, score_time : float
+        Seconds for each candidate.
+    n_fits : int
+        How many models were fitted.
+    failures, scoring_failures : dict of int to str
+        Tracebacks by row.
+    waiting : dict of int to (ndarray, set of int)
+        By training set, losses that comparisons with training sets of other tasks wait for; with the
+        last cells of a task.
+    """
+
+    training_set: int
+    errors: dict[int, NDArray[np.float64]]
+    changes: dict[int, NDArray[np.float64]]
+    test_scores: dict[tuple[str, int], NDArray[np.float64]]
+    train_scores: dict[tuple[str, int], NDArray[np.float64]]
+    kept: dict[int, NDArray[Any]]
+    fit_time: float
+    score_time: float
+    n_fits: int
+    failures: dict[int, str]
+    scoring_failures: dict[int, str]
+    waiting: dict[int, tuple[NDArray[np.float64], set[int]]]
+
+
+class Reducer:
+    """Reduces the models of one training set after the other.
+
+    Parameters
+    ----------
+    judging : Judging
+        What errors and changes are, and what else is reported.
+    lattice : Lattice
+        Who looks at which training set.
+    keep : tuple of str
+        The methods of which the first is kept of each split's models, on its test rows.
+    train_scores : bool
+        Whether the scores on the training sets of splits are wanted too.
+    """
+
+    def __init__(
+        self, judging: Judging, lattice: Lattice, keep: tuple[str, ...], *, train_scores: bool
+    ) -> None:
+        self.judge = Judge(judging.measure, lattice, judging.weight)
+        self._judging = judging
+        self._lattice = lattice
+        self._keep = keep
+        self._train_scores = train_scores
+
+    def reduce(self, training_set: int, fit: Fit, *, raises: bool) -> tuple[Cells, NDArray[np.float64]]:
+        """The cells of a training set, and the losses, which are still to be compared."""
+        losses, failures = self._losses(fit, raises=raises)
+        failed = np.isin(np.arange(fit.n_candidates), list(failures))
+        some = None if fit.models is None or failed.all() else fit.models.without(failed)
+        models = _Judged(some, losses, failed)
+        cells = Cells(
+            training_set,
+            {},
+            {},
+            {},
+            {},
+            {},
+            fit.seconds / fit.n_candidates,
+            0.0,
+            fit.n_fits,
+            failures,
+            {},
+            {},
+        )
+        start = time.perf_counter()
+        found = {}
+        for evaluation in self._lattice.evaluations_of[training_set]:
+            rows = self.judge.row_set(self._lattice.evaluations[evaluation].row_set)
+            found[evaluation] = self._errors(models, rows)
+            cells.errors[evaluation] = found[evaluation].errors
+            cells.scoring_failures.update(found[evaluation].failures)
+        for split in self._lattice.splits_of(training_set):
+            if models.models is not None:
+                self._report(cells, split, models, found[int(self._lattice.evaluation_of_split[split])])
+            elif self._judging.name is not None:
+                cells.test_scores[self._judging.name, split] = np.full(fit.n_candidates, np.inf)
+        seconds = 0.0 if some is None else (time.perf_counter() - start) / fit.n_candidates
+        return cells._replace(score_time=seconds), losses
+
+    def _losses(self, fit: Fit, *, raises: bool) -> tuple[NDArray[np.float64], dict[int, str]]:
+        """The losses of each candidate, and the traceback where they are none."""
+        if fit.models is None:
+            return np.full((fit.n_candidates, self._n_losses()), np.nan), dict(fit.failures)
+        failures = dict(fit.failures)
+        if not failures:
+            try:
+                return self._judging.measure.losses(fit.models, self._lattice), failures
+            except Exception:
+                if raises:
+                    raise
+                if fit.n_candidates == 1:
+                    return np.full((1, self._n_losses()), np.nan), {0: format_exc()}
+        # One of them spoils all: look at each by itself.
+        losses = np.full((fit.n_candidates, self._n_losses()), np.nan)
+        for i in range(fit.n_candidates):
+            if i not in failures:
+                try:
+                    losses[i] = self._judging.measure.losses(fit.models.only(i), self._lattice)[0]
+                except Exception:
+                    if raises:
+                        raise
+                    failures[i] = format_exc()
+        return losses, failures
+
+    def _n_losses(self) -> int:
+        return self._judging.measure.n_losses(self._lattice)
+
+    def _errors(self, models: _Judged, rows: Rows) -> Found:
+        """Errors on some rows; infinity where a model failed."""
+        if models.models is None:
+            return Found(np.full(len(models.failed), np.inf))
+        found = self._judging.measure.errors(models.models, models.losses, rows)
+        return found._replace(errors=np.where(models.failed, np.inf, found.errors))
+
+    def _report(self, cells: Cells, split: int, models: _Judged, found: Found) -> None:
+        """Scores and kept outputs of the models of a split."""
+        assert models.models is not None
+        test = self.judge.rows(self._lattice.splits[split].test)
+        for name, scores in self._scores(cells, models, test, found).items():
+            cells.test_scores[name, split] = scores
+        if self._train_scores:
+            train = self.judge.training_set(self._lattice.training_set_of(split))
+            for name, scores in self._scores(cells, models, train, self._errors(models, train)).items():
+                cells.train_scores[name, split] = scores
+        if self._keep:
+            cells.kept[split] = models.models.says(self._keep, test.rows)
+
+    def _scores(
+        self, cells: Cells, models: _Judged, rows: Rows, found: Found
+    ) -> dict[str, NDArray[np.float64]]:
+        """All reported scores on some rows."""
+        judging = self._judging
+        assert models.models is not None
+        tables = dict(found.scores)
+        if judging.name is not None and judging.name not in tables:
+            unknown = np.isposinf(found.errors)
+            tables[judging.name] = np.where(unknown, np.inf, judging.best - found.errors)
+        if judging.reported is not None:
+            others, failures = judging.reported.of(models.models, rows, models.failed)
+            cells.scoring_failures.update(failures)
+            tables |= others
+        return {name: np.where(models.failed, np.inf, scores) for name, scores in tables.items()}
+
+
+class _Judged(NamedTuple):
+    """Models with their losses; those that failed have none."""
+
+    models: Any
+    losses: NDArray[np.float64]
+    failed: NDArray[np.bool_]

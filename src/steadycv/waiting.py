@@ -1,0 +1,109 @@
+"""Waiting: losses that are held until those are there that they are to be compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steadycv.measures import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from steadycv.lattice import Lattice
+    from steadycv.measures import Measure
+
+__all__ = ["Block", "Judge", "Waiting"]
+
+
+class Judge:
+    """A measure on the rows of a lattice; what it needs of them is prepared once."""
+
+    def __init__(self, measure: Measure, lattice: Lattice, weight: NDArray[np.float64] | None) -> None:
+        self.measure = measure
+        self.lattice = lattice
+        self._weight = weight
+        self._row_sets: dict[int, Rows] = {}
+        self._training_sets: dict[int, Rows] = {}
+
+    def row_set(self, number: int) -> Rows:
+        """A set of rows that models are judged on."""
+        if number not in self._row_sets:
+            self._row_sets[number] = self.rows(self.lattice.row_sets[number])
+        return self._row_sets[number]
+
+    def training_set(self, number: int) -> Rows:
+        """The rows of a training set."""
+        if number not in self._training_sets:
+            self._training_sets[number] = self.rows(self.lattice.rows(number))
+        return self._training_sets[number]
+
+    def rows(self, rows: NDArray[np.intp]) -> Rows:
+        """Any rows."""
+        return Rows(rows, self._weight, self.lattice.n_samples)
+
+    def change(
+        self, comparison: int, losses: NDArray[np.float64], others: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The change of each candidate between two training sets, over the rows of the reference."""
+        reference = self.lattice.comparisons[comparison].reference
+        return self.measure.change(losses, others, reference, self.training_set(reference))
+
+
+@dataclass
+class Block:
+    """Losses of some candidates on a training set, and the comparisons that wait for them."""
+
+    candidates: NDArray[np.intp]
+    losses: NDArray[np.float64]
+    waits_for: set[int]
+
+
+class Waiting:
+    """Holds losses while a comparison needs them. Candidates that come together stay together."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._blocks: dict[int, dict[bytes, Block]] = {}
+
+    def add(
+        self,
+        candidates: NDArray[np.intp],
+        training_set: int,
+        losses: NDArray[np.float64],
+        wanted: Collection[int],
+    ) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Compare with what is there; the rest of the wanted comparisons waits."""
+        key = candidates.tobytes()
+        waits_for = set()
+        for comparison, partner in self._judge.lattice.comparisons_of[training_set]:
+            if comparison not in wanted:
+                continue
+            other = self._blocks.get(partner, {}).get(key)
+            if other is None or comparison not in other.waits_for:
+                waits_for.add(comparison)
+                continue
+            yield comparison, self._judge.change(comparison, losses, other.losses)
+            other.waits_for.remove(comparison)
+            if not other.waits_for:
+                self._drop(partner, key)
+        if waits_for:
+            self._blocks.setdefault(training_set, {})[key] = Block(candidates, losses, waits_for)
+
+    def restore(self, training_set: int, block: Block) -> None:
+        """Take losses that were held before."""
+        self._blocks.setdefault(training_set, {})[block.candidates.tobytes()] = block
+
+    def blocks(self) -> Iterator[tuple[int, Block]]:
+        """All that is held, by training set."""
+        for training_set, blocks in self._blocks.items():
+            for block in blocks.values():
+                yield training_set, block
+
+    def _drop(self, training_set: int, key: bytes) -> None:
+        del self._blocks[training_set][key]
+        if not self._blocks[training_set]:
+            del self._blocks[training_set]

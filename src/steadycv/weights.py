@@ -1,0 +1,71 @@
+"""Stability weights: which of them are tried, and which is chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from steadycv import rules
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from steadycv.lattice import Lattice
+
+__all__ = [
+    "FEWEST_VIEWS",
+    "NO_VIEW",
+    "cannot_choose",
+    "chosen_weight",
+    "too_few_views",
+    "weights_to_run",
+]
+
+FEWEST_VIEWS = 3  # that can choose a weight
+NO_VIEW = (
+    "none of these splits sees another one inside its training rows. Use three or more splits that do, "
+    "as KFold(5) or, in time order, TimeSeriesSplit(5)."
+)
+
+
+def cannot_choose(lattice: Lattice, weights: NDArray[np.float64]) -> bool:
+    """Whether there are several weights and too few views to choose one of them."""
+    return len(lattice.views) < FEWEST_VIEWS and len(weights) > 1
+
+
+def too_few_views(lattice: Lattice, weights: NDArray[np.float64]) -> list[str]:
+    """What cannot be had of splits with so few views; a line, or nothing."""
+    n_views = len(lattice.views)
+    if not n_views:
+        return [f"No nested cross-validation: {NO_VIEW} The plain choice is made."]
+    if not cannot_choose(lattice, weights):
+        return []
+    return [
+        f"The stability weight is 0, as {n_views} view{'s' if n_views > 1 else ''} cannot choose one, "
+        f"and the nested error rests on so many: with more splits {FEWEST_VIEWS} or more views choose a "
+        "weight."
+    ]
+
+
+def weights_to_run(
+    lattice: Lattice, weights: NDArray[np.float64], *, everywhere: bool
+) -> tuple[list[float], list[float]]:
+    """The weights that are tried on all data, and in the views.
+
+    Plain cross-validation, weight 0, is always among the first, to compare with. In the views it is
+    where it costs no fits, `everywhere`, or where no other weight may be chosen.
+    """
+    with_plain = np.union1d([0.0], weights)
+    inner = with_plain if everywhere or cannot_choose(lattice, weights) else weights
+    return with_plain.tolist(), inner.tolist() if lattice.views else []
+
+
+def chosen_weight(lattice: Lattice, table: dict[str, NDArray[Any]]) -> tuple[float, float]:
+    """The weight with the lowest nested error, and that error; the first where too few views choose.
+
+    Of several weights the first is 0 then. Without views the error means nothing.
+    """
+    errors = table.get("mean_error", np.zeros(len(table["weight"])))
+    best = rules.first_minimum(errors) if len(lattice.views) >= FEWEST_VIEWS else 0
+    return float(table["weight"][best]), float(errors[best])

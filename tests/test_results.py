@@ -1,0 +1,110 @@
+"""Results: the tables that a fitted search has, read off its ledger."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import KFold
+
+from steadycv import StabilitySearchCV, rules
+from steadycv.lattice import Lattice
+from steadycv.ledger import Ledger
+from steadycv.results import NestedScore, nested_scores, weights_table
+from steadycv.selection import Choices
+
+X = np.random.default_rng(0).normal(size=(30, 2))
+Y = X[:, 0] + np.random.default_rng(1).normal(size=30)
+GRID = {"alpha": [0.1, 10.0, 100.0]}
+
+
+@pytest.fixture(scope="module")
+def search():
+    return StabilitySearchCV(
+        Ridge(), GRID, cv=3, scoring=["r2", "neg_mean_squared_error"], refit="neg_mean_squared_error"
+    ).fit(X, Y)
+
+
+def test_columns_are_read_off_the_ledger(search):
+    ledger, results = search.ledger_, search.cv_results_
+    assert_array_equal(results["split1_test_r2"], ledger.test_scores["r2"][:, 1])
+    assert_array_equal(results["cv_error"], rules.error(ledger, search.lattice_.final))
+    assert_array_equal(results["instability"], rules.instability(ledger, search.lattice_.final))
+    assert_allclose(results["mean_test_neg_mean_squared_error"], -results["cv_error"])
+    weighted = results["cv_error"] + search.stability_weight_ * results["instability"]
+    assert_array_equal(results["regularized_error"], weighted)
+    assert results["rank_regularized_error"][search.best_index_] == 1
+
+
+def test_tables_cannot_be_written(search):
+    with pytest.raises(ValueError, match="read-only"):
+        search.ledger_.error[0] = 0
+
+
+def test_weights_table(search):
+    table, views = search.weights_, search.lattice_.views
+    assert len(table["weight"]) == 11
+    for view in views:
+        chosen = table[f"split{view.split}_index"]
+        errors = rules.judged_error(search.ledger_, view, chosen)
+        assert_array_equal(table[f"split{view.split}_error"], errors)
+    assert_allclose(table["mean_error"], np.mean([table[f"split{t}_error"] for t in range(3)], axis=0))
+    at = rules.first_minimum(table["mean_error"])
+    assert search.stability_weight_ == table["weight"][at]
+    assert search.nested_error_ == table["mean_error"][at]
+    assert search.best_index_ == table["index"][at]
+    assert search.kfold_index_ == table["index"][0]
+
+
+def test_nested_scores_are_those_of_the_choices(search):
+    at = list(search.weights_["weight"]).index(search.stability_weight_)
+    for name, nested in search.nested_scores_.items():
+        scorer = get_scorer(name)
+        by_hand = []
+        for t, (train, test) in enumerate(KFold(3).split(X)):
+            alpha = GRID["alpha"][search.weights_[f"split{t}_index"][at]]
+            by_hand.append(scorer(Ridge(alpha=alpha).fit(X[train], Y[train]), X[test], Y[test]))
+        assert nested.steady == pytest.approx(np.mean(by_hand))
+
+
+def test_nested_predictions_are_those_of_the_choices(search):
+    at = list(search.weights_["weight"]).index(search.stability_weight_)
+    for t, (train, test) in enumerate(KFold(3).split(X)):
+        alpha = GRID["alpha"][search.weights_[f"split{t}_index"][at]]
+        expected = Ridge(alpha=alpha).fit(X[train], Y[train]).predict(X[test])
+        assert_allclose(search.nested_predictions_[test], expected)
+
+
+def test_views_without_a_choice():
+    lattice = Lattice(KFold(3).split(range(6)), 6)
+    ledger = Ledger(lattice, 2)
+    ledger.error[:], ledger.test_scores["auc"] = 1.0, np.array([[0.5, 0.6, 0.7], [0.8, 0.9, 1.0]])
+    chosen = np.array([1, 0, -1])
+    choices = Choices({0.0: 1}, {0.0: chosen}, np.ones(2, dtype=bool))
+    assert weights_table(ledger, [0.0], choices)["mean_error"].tolist() == [np.inf]
+    scores = nested_scores(ledger, np.array([1, 0, 0]), None)
+    assert scores == {
+        "auc": NestedScore(pytest.approx((0.8 + 0.6 + 0.7) / 3), pytest.approx(np.nan, nan_ok=True))
+    }
+    assert np.isnan(nested_scores(ledger, chosen, chosen)["auc"].plain)
+
+
+def test_splits_keep_their_numbers_where_some_are_left_out():
+    weight = np.ones(30)
+    weight[:10] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = StabilitySearchCV(Ridge(), GRID, cv=KFold(6), scoring="r2").fit(
+            X, Y, sample_weight=weight
+        )
+    results = search.cv_results_
+    names = [name for name in results if name.startswith("split")]
+    assert set(names) == {f"split{t}_test_score" for t in range(6)}
+    assert [np.isnan(results[f"split{t}_test_score"]).all() for t in range(6)] == [True] * 2 + [
+        False
+    ] * 4
+    expected = np.mean([results[f"split{t}_test_score"] for t in range(2, 6)], axis=0)
+    assert_allclose(results["mean_test_score"], expected)
+    assert search.n_splits_ == 6

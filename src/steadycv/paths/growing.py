@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from steadycv._compat import tie_width
+from steadycv._compat.trees import tie_width
 from steadycv._jit import kernel, kernel_part
 from steadycv.paths.truncation import GrownTree
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from steadycv._compat import NODE_DTYPE, Tree, build_pruned_tree
+from steadycv._compat.trees import NODE_DTYPE, Tree, build_pruned_tree
 from steadycv._jit import kernel
 
 if TYPE_CHECKING:

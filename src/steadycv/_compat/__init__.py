@@ -1,6 +1,7 @@
 """Everything this package takes from other packages that they do not export.
 
-Kept in one place so that a new release is one file to check.
+Kept in one place so that a new release is one folder to check. What only some estimators need is in
+modules of its own, imported where it is used.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import inspect
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,9 +18,6 @@ from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _Scorer
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.tree import DecisionTreeRegressor
-from sklearn.tree._tree import NODE_DTYPE, Tree
-from sklearn.tree._tree import _build_pruned_tree_ccp as build_pruned_tree
 from sklearn.utils import get_tags
 from sklearn.utils._array_api import _convert_to_numpy, get_namespace
 from sklearn.utils.metaestimators import _safe_split
@@ -34,14 +31,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "NODE_DTYPE",
     "FitTask",
     "ScorerParts",
     "SearchBase",
     "TaskTree",
-    "Tree",
     "bin_once",
-    "build_pruned_tree",
     "check_method_params",
     "check_params",
     "check_refit",
@@ -62,7 +56,6 @@ __all__ = [
     "sends_sample_weight_where_accepted",
     "several_scorers",
     "some_scorers",
-    "tie_width",
     "to_numpy",
     "without_sample_weight",
 ]
@@ -109,14 +102,6 @@ def format_results(
     """``cv_results_``."""
     results: dict[str, Any] = search._format_results(settings, n_splits, rows)
     return results
-
-
-@cache
-def tie_width() -> np.float32:
-    """How close two values of a feature are to a tree that takes them as one."""
-    # Up to 1.7 the width is zero by mistake: that shows in a split between values closer than it.
-    apart = DecisionTreeRegressor().fit(np.array([[0.0], [5e-8]], dtype=np.float32), [0, 1])
-    return np.float32(0.0 if apart.tree_.node_count > 1 else 1e-7)
 
 
 def check_params(estimator: Any) -> None:

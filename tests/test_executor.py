@@ -10,6 +10,7 @@ from steadycv.executor import Executor
 from steadycv.lattice import Lattice
 from steadycv.losses import LOSSES
 from steadycv.measures import MeanLoss
+from steadycv.paths.separate import SEPARATE
 from steadycv.scoring import Judging
 from steadycv.tasks import Problem, Task
 
@@ -19,7 +20,12 @@ MEASURE = MeanLoss.of(LOSSES["squared_error"], X[:, 0])
 PROBLEM = Problem(
     Ridge(), X, X[:, 0], LATTICE, Judging(MEASURE, None, 0.0, None, MEASURE.loss, None, None)
 )
-TASKS = [Task(np.array([c]), [{"alpha": 1.0 + c}], [3, 1, 0]) for c in range(5)]
+TASKS = [
+    Task(
+        np.array([c]), [{"alpha": 1.0 + c}], [np.array([0])], [3, 1, 0], path=SEPARATE, estimator=Ridge()
+    )
+    for c in range(5)
+]
 
 
 def run(n_jobs=None, tasks=TASKS):

@@ -1,6 +1,7 @@
 """Lattices: training sets named by their rows, and what each view sees. See also `test_literal.py`."""
 
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -134,7 +135,72 @@ def test_what_is_not_defined_is_left_out():
 
 def test_too_many():
     with pytest.raises(ValueError, match=r"1500 splits may need 1,125,751 training sets"):
-        Lattice([([0], [1])] * 1500, 2)
+        Lattice(LeaveOneOut().split(np.zeros(1500)), 1500)
+
+
+@pytest.mark.parametrize("options", [{}, {"gap": 3}, {"max_train_size": 9}])
+def test_time_order_has_as_many_splits_as_it_likes(options, monkeypatch):
+    monkeypatch.setattr("steadycv.lattice.MOST_TRAINING_SETS", 61)
+    built = lattice(TimeSeriesSplit(60, test_size=1, **options), n=80)
+    assert built.n_training_sets == 61
+    with pytest.raises(ValueError, match="may need 1,831 training sets"):
+        lattice(LeaveOneOut(), n=60)
+
+
+def test_nothing_of_the_data_is_held():
+    class Asked:
+        def __call__(self, rows):
+            return None
+
+    asked = Asked()
+    alive = weakref.ref(asked)
+    built = lattice(KFold(3), undefined=asked, untrainable=asked)
+    del asked
+    assert built.views
+    assert alive() is None
+
+
+def test_rows_that_nobody_can_be_trained_on():
+    def first_six(rows):
+        return "no weight" if rows.max() < 6 else None
+
+    built = lattice(TimeSeriesSplit(3), untrainable=first_six)  # trains on 6, 12 and 18 rows
+    assert built.skipped == {"no weight": [0]}
+    assert [view.split for view in built.views] == [2]
+    assert len(built.final.evaluations) == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([0.5, 1.5], r"whole numbers, or as a mask, got \[0.5, 1.5\]"),
+        ([np.nan, 1.0], "whole numbers"),
+        (["1", "2"], "whole numbers"),
+        ([[1], [2]], "one list"),
+        (3, "one list .* got 3"),
+        (None, "got None"),
+        ({1, 2}, "one list"),
+        ([[1, 2], [3]], "one list"),
+        (np.ones(5, dtype=bool), "a mask of 5 rows, and the data have 24 samples"),
+        ([-1, 2], "samples -1 to 2, and the data have 24"),
+        ([], "no sample to validate on"),
+    ],
+)
+def test_rows_that_are_none(rows, message):
+    with pytest.raises(ValueError, match=f"cv: split 0 .*{message}"):
+        Lattice([(range(4, 20), rows)], 24)
+
+
+@pytest.mark.parametrize("pair", [([1],), ([1], [2], [3]), 7, None])
+def test_splits_that_are_no_pairs(pair):
+    with pytest.raises(ValueError, match="cv: split 1 is to be a pair of the rows to train"):
+        Lattice([([0], [1]), pair], 24)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda rows: np.array(rows, dtype=object)])
+@pytest.mark.parametrize("test", [[20, 21], [i in (20, 21) for i in range(24)], [20.0, 21.0]])
+def test_rows_come_in_many_ways(kind, test):
+    assert Lattice([(range(9), kind(test))], 24).splits[0].test.tolist() == [20, 21]
 
 
 def test_pickle():

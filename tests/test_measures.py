@@ -48,6 +48,21 @@ def test_no_bit_depends_on_who_else_is_there(n_models, rows, weight):
     assert_array_equal(mean(others), np.repeat(alone[0], n_models))
 
 
+@pytest.mark.parametrize("n_samples", [4096, 9000, 20_001])
+def test_no_bit_depends_on_company_in_long_rows(n_samples):
+    table = RNG.exponential(size=(19, n_samples))
+    mean = Rows(np.arange(n_samples), None, n_samples).mean
+    assert_array_equal(np.concatenate([mean(row[np.newaxis]) for row in table]), mean(table))
+    assert mean(table) == pytest.approx(table.mean(axis=1), rel=1e-13)
+
+
+def test_infinity_counts_where_it_is_looked_at():
+    table = np.ones((3, 10))
+    table[1, 0] = table[2, 5] = np.inf
+    for rows in (np.arange(1, 10), np.array([4, 5, 6]), np.array([5, 5, *range(1, 9)])):
+        assert_array_equal(Rows(rows, None, 10).mean(table), [1.0, 1.0, np.inf])
+
+
 def test_mean_of_what_is_not_known():
     table = np.ones((2, N))
     table[1, 3] = np.nan

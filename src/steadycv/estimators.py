@@ -9,7 +9,7 @@ from sklearn.base import clone
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["COPIES", "new_estimator", "overwrites"]
+__all__ = ["COPIES", "methods_of", "new_estimator", "overwrites"]
 
 COPIES = ("copy", "copy_X", "copy_x")  # parameters that say whether data are copied
 
@@ -34,3 +34,9 @@ def new_estimator(estimator: Any, params: dict[str, Any]) -> Any:
 def overwrites(params: Iterable[tuple[str, Any]]) -> bool:
     """Whether some parameter tells an estimator not to copy its data."""
     return any(value is False and name.rpartition("__")[2] in COPIES for name, value in params)
+
+
+def methods_of(estimator: Any) -> tuple[str, ...]:
+    """The methods of an estimator that yield outputs."""
+    names = ("predict", "predict_proba", "decision_function")
+    return tuple(name for name in names if hasattr(estimator, name))

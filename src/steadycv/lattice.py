@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from steadycv._arrays import plain
 from steadycv._compat import to_numpy
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ MOST_TRAINING_SETS = 10**6
 FEWEST_FOLDS = 3  # of a repeat
 SMALL = 1 / 3  # the share of its reference below which an inner training set makes errors pessimistic
 EXPENSIVE = 10  # times the fits of plain cross-validation
+LONGEST_QUOTE = 60  # characters of what was given
 
 
 class Split(NamedTuple):
@@ -99,6 +101,8 @@ class Lattice:
         Whether the final view trains on as many of the last rows as the last split does, and not on all.
     undefined : callable, default=None
         Says of rows why nobody can be judged on them, or None. Such evaluations are left out.
+    untrainable : callable, default=None
+        Says of rows why nobody can be trained on them, or None. So are such evaluations.
     source : str, default="cv"
         What to call the splits in errors.
 
@@ -142,6 +146,7 @@ class Lattice:
         nested: bool = True,
         last_window: bool = False,
         undefined: Callable[[NDArray[np.intp]], str | None] | None = None,
+        untrainable: Callable[[NDArray[np.intp]], str | None] | None = None,
         source: str = "cv",
     ) -> None:
         self.n_samples = n_samples
@@ -152,18 +157,20 @@ class Lattice:
         self.row_sets: list[NDArray[np.intp]] = []
         self.skipped: dict[str, list[int]] = {}
         self._undefined = undefined or _always_defined
+        self._untrainable = untrainable or _always_defined
         # A training set is that of a split, or the part of it that another split lets a view see.
         self._recipes: list[tuple[int | None, int | None]] = []
         self._sizes: list[int] = []
         self._ids: dict[Any, int] = {}
         self._reasons: list[str | None] = []
-        s = len(self.splits)
-        if nested and 1 + s * (s + 1) // 2 > MOST_TRAINING_SETS:
-            raise ValueError(
-                f"{source}: {s} splits may need {1 + s * (s + 1) // 2:,} training sets for each "
-                "candidate. Use fewer splits (KFold(5) needs 16), or nested=False."
-            )
         self._allowed = _allowed_ends(self.splits)
+        s = len(self.splits)
+        most = 1 + (s if self._allowed or _each_has_the_one_before(self.splits) else s * (s + 1) // 2)
+        if nested and most > MOST_TRAINING_SETS:
+            raise ValueError(
+                f"{source}: {s} splits may need {most:,} training sets for each candidate. Use fewer "
+                "splits (KFold(5) needs 16), or nested=False."
+            )
         if last_window and self._allowed is None:
             raise ValueError(
                 f"last_window=True is for splits that train on windows which move on in time, as "
@@ -176,6 +183,8 @@ class Lattice:
         if not len(self.final.evaluations):
             [reason] = list(self.skipped)[:1] or ["no rows"]
             raise ValueError(f"{source}: no split can be judged: {reason}.")
+        # What was asked is known, and who said so holds the data.
+        self._undefined = self._untrainable = _always_defined
 
     @property
     def n_training_sets(self) -> int:
@@ -290,7 +299,7 @@ class Lattice:
         self._train_ids: list[int | None] = []
         self._splits_of: dict[int, tuple[int, ...]] = {}
         for i, (split, rows) in enumerate(zip(self.splits, self._test_ids, strict=True)):
-            reason = self._reasons[rows]
+            reason = self._reasons[rows] or self._untrainable(split.train)
             if reason is not None:
                 self.skipped.setdefault(reason, []).append(i)
             training_set = self._add(split.train, i, None) if reason is None else None
@@ -313,7 +322,8 @@ class Lattice:
                 test = self._seen(self.splits[j].test, i)
                 if not len(test):
                     continue
-                rows = self._row_set(test)
+                is_whole = len(test) == len(self.splits[j].test)
+                rows = self._test_ids[j] if is_whole else self._row_set(test)
                 train = self._inside(j, i) if self._reasons[rows] is None else None
                 if train is not None:
                     seen.append((j, train, rows))
@@ -361,7 +371,11 @@ class Lattice:
     def _inside(self, j: int, i: int) -> int | None:
         """The training set of split j as the view of split i sees it."""
         rows = self._seen(self.splits[j].train, i)
-        return self._add(rows, j, i) if len(rows) else None
+        if len(rows) == len(self.splits[j].train) and self._train_ids[j] is not None:
+            return self._train_ids[j]
+        if not len(rows) or self._untrainable(rows) is not None:
+            return None
+        return self._add(rows, j, i)
 
     def _row_set(self, rows: NDArray[np.intp]) -> int:
         key = b"rows" + _digest(rows)
@@ -408,31 +422,31 @@ class Lattice:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        # Why rows cannot be judged is known by now; who said so need not travel.
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_undefined", "_ids", "_masks")}
-        return state | {"_undefined": None, "_ids": {}}
+        state = {name: value for name, value in self.__dict__.items() if name != "_masks"}
+        return state | {"_ids": {}}
 
 
 def _checked(splits: Iterable[tuple[Any, Any]], n_samples: int, source: str) -> list[Split]:
     """The splits as sorted indices; or what is wrong with them."""
     found = []
-    for number, (train, test) in enumerate(splits):
-        split = Split(_indices(train, n_samples), _indices(test, n_samples))
-        for index, what in ((split.train, "train"), (split.test, "validate")):
+    for number, pair in enumerate(splits):
+        what = f"{source}: split {number}"
+        split = Split(*(_indices(rows, n_samples, what) for rows in _pair(pair, what)))
+        for index, use in ((split.train, "train"), (split.test, "validate")):
             if not len(index):
-                raise ValueError(f"{source}: split {number} has no sample to {what} on.")
+                raise ValueError(f"{what} has no sample to {use} on.")
             if not 0 <= index[0] <= index[-1] < n_samples:
                 raise ValueError(
-                    f"{source}: split {number} has samples {index[0]} to {index[-1]}, and the "
-                    f"data have {n_samples} samples, counted from 0."
+                    f"{what} has samples {index[0]} to {index[-1]}, and the data have {n_samples} "
+                    "samples, counted from 0."
                 )
         trained = np.zeros(n_samples, dtype=bool)
         trained[split.train] = True
         both = split.test[trained[split.test]]
         if len(both):
             raise ValueError(
-                f"{source}: split {number} trains and validates on the same samples, {len(both)} of "
-                f"them (sample {both[0]} is the first): what a model was trained on cannot judge it."
+                f"{what} trains and validates on the same samples, {len(both)} of them (sample "
+                f"{both[0]} is the first): what a model was trained on cannot judge it."
             )
         found.append(split)
     if not found:
@@ -440,13 +454,40 @@ def _checked(splits: Iterable[tuple[Any, Any]], n_samples: int, source: str) -> 
     return found
 
 
-def _indices(index: Any, n_samples: int) -> NDArray[np.intp]:
-    array = to_numpy(index)
+def _pair(pair: Any, what: str) -> tuple[Any, Any]:
+    try:
+        train, test = pair
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{what} is to be a pair of the rows to train and to validate on, got "
+            f"{type(pair).__name__} {_shortened(pair)}."
+        ) from None
+    return train, test
+
+
+def _indices(index: Any, n_samples: int, what: str) -> NDArray[np.intp]:
+    """Rows in increasing order, given by their numbers or as a mask."""
+    wrong = f"{what} is to have rows as one list of whole numbers, or as a mask, got "
+    try:
+        array = plain(to_numpy(index))
+    except (TypeError, ValueError):  # lists of unequal lengths
+        raise ValueError(f"{wrong}{_shortened(index)}.") from None
+    if array.ndim != 1:
+        raise ValueError(f"{wrong}{_shortened(index)}.")
     if array.dtype == bool:
         if len(array) != n_samples:
-            raise ValueError(f"A mask of {len(array)} rows does not fit data of {n_samples} samples.")
+            raise ValueError(
+                f"{what} has a mask of {len(array)} rows, and the data have {n_samples} samples."
+            )
         return np.flatnonzero(array)
+    if array.dtype.kind not in "iuf" or not (array == np.floor(array)).all():
+        raise ValueError(f"{wrong}{_shortened(index)}.")
     return np.sort(array.astype(np.intp))
+
+
+def _shortened(thing: Any) -> str:
+    text = repr(thing)
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}..."
 
 
 def _repeats(splits: list[Split], n_samples: int) -> NDArray[np.intp]:
@@ -482,8 +523,14 @@ def _allowed_ends(splits: list[Split]) -> list[int] | None:
     return [int(t[-1]) + 1 for t in trains]
 
 
+def _each_has_the_one_before(splits: list[Split]) -> bool:
+    """Whether, by size, each training set lies in the next, as in time order."""
+    trains = sorted((split.train for split in splits), key=len)
+    return all(np.isin(a, b, assume_unique=True).all() for a, b in itertools.pairwise(trains))
+
+
 def _always_defined(rows: NDArray[np.intp]) -> None:
-    """A mean of losses is defined on any rows."""
+    """Nothing speaks against any rows."""
 
 
 def _digest(rows: NDArray[np.intp]) -> bytes:

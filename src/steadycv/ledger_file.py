@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 import warnings
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +35,7 @@ __all__ = ["LedgerFile"]
 APPLICATION_ID = 0x57EAD1  # tells our files from other SQLite files
 FORMAT_VERSION = 2
 WRITING_SHARE = 0.1  # of the time, at most, goes into writing after fits that are quicker than it
-MOST_WAITING_BYTES = (
-    2**26
-)  # of losses that wait to be compared; more are fitted again after an interruption
+MOST_WAITING_BYTES = 2**26  # of losses that wait to be compared; more are fitted again later
 
 _SCHEMA = f"""
 PRAGMA application_id = {APPLICATION_ID};
@@ -103,7 +101,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         self._pending: set[int] = set()
         self._written: set[tuple[int, int]] = set()
         self._held: dict[tuple[int, int], int] = {}
-        self._next_write = self._seconds_to_write = 0.0
+        self._next_write = self._seconds_to_write = self._next_sync = 0.0
         with self._explained():
             self._check_is_sqlite()
             # Transactions are ours, and short: another search may use the file as well.
@@ -170,12 +168,13 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 "another, as in cross_val_score or inside another search, leave ledger= out."
             )
 
-    def load(self, state: State, lines: Sequence[Line]) -> None:
+    def load(self, state: State, lines: Sequence[Line], n_losses: int) -> None:
         """Fill the state with what the file knows of its candidates, and go on writing it down.
 
-        What failed is not taken over: it is tried again.
+        What failed is not taken over: it is tried again. A model has `n_losses` losses.
         """
         self._state = state
+        self._n_losses = n_losses
         self._lines = lines
         self._line_keys = [_digest(*(self._keys[c] for c in line.candidates.tolist())) for line in lines]
         places: dict[str, list[int]] = {}
@@ -188,6 +187,9 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
             self._load_waiting()
             # A file that cannot be written is to be an error now, and not after the first fits.
             self._connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+            # What is committed is with the operating system, and survives us, before it is on the disk.
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def _load_numbers(self, places: dict[str, list[int]]) -> None:
         assert self._state is not None
@@ -229,8 +231,8 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 for comparison, _ in lattice.comparisons_of[training_set]
                 if np.isnan(ledger.change[candidates, comparison]).any()
             }
-            if waits_for:
-                losses = np.frombuffer(blob, dtype="<f8").reshape(len(candidates), -1)
+            losses = np.frombuffer(blob, dtype="<f8").reshape(len(candidates), -1)
+            if waits_for and losses.shape[1] == self._n_losses:
                 self._state.waiting.restore(training_set, Block(candidates, losses, waits_for))
                 self._held[number, training_set] = len(blob)
 
@@ -252,8 +254,12 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
             with self._transaction():
                 for candidate in sorted(self._pending):
                     self._write_candidate(candidate)
-                self._write_outputs()
-                self._write_waiting()
+                written = self._write_outputs()
+                held = self._write_waiting()
+            # Not before it is done: whoever interrupts us takes the transaction back.
+            self._written, self._held = written, held
+            if start >= self._next_sync:
+                self._sync()
         except sqlite3.Error as error:
             # What was fitted is worth more than the file.
             self._state = None
@@ -287,7 +293,14 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 (key, field, blob, _digest(key, field, blob)),
             )
 
-    def _write_outputs(self) -> None:
+    def _sync(self) -> None:
+        """Have what is committed put on the disk, against a power cut; it takes much longer."""
+        start = time.monotonic()
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        end = time.monotonic()
+        self._next_sync = end + (end - start) / WRITING_SHARE
+
+    def _write_outputs(self) -> set[tuple[int, int]]:
         """Write outputs that are new, and take away those that nobody will ask for."""
         assert self._state is not None
         kept = self._state.kept
@@ -305,32 +318,33 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?, ?)",
                 (key, split, *described, blob, _digest(key, str(split), *described, blob)),
             )
-        self._written = set(kept)
+        return set(kept)
 
-    def _write_waiting(self) -> None:
-        """The same for losses that are still to be compared."""
+    def _write_waiting(self) -> dict[tuple[int, int], int]:
+        """The same for losses that are still to be compared: their sizes."""
         assert self._state is not None
         line_of = self._line_of
         waiting = {
             (line_of[block.candidates.tobytes()], training_set): block.losses
             for training_set, block in self._state.waiting.blocks()
         }
-        for number, training_set in self._held.keys() - waiting.keys():
+        held = {place: size for place, size in self._held.items() if place in waiting}
+        for number, training_set in self._held.keys() - held.keys():
             self._connection.execute(
                 "DELETE FROM waiting WHERE line = ? AND training_set = ?",
                 (self._line_keys[number], training_set),
             )
-            del self._held[number, training_set]
-        for place in waiting.keys() - self._held.keys():
+        for place in waiting.keys() - held.keys():
             blob = np.ascontiguousarray(waiting[place], dtype="<f8").tobytes()
-            if sum(self._held.values()) + len(blob) > MOST_WAITING_BYTES:
+            if sum(held.values()) + len(blob) > MOST_WAITING_BYTES:
                 break
             key = self._line_keys[place[0]]
             self._connection.execute(
                 "INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?)",
                 (key, place[1], blob, _digest(key, str(place[1]), blob)),
             )
-            self._held[place] = len(blob)
+            held[place] = len(blob)
+        return held
 
     @property
     def _line_of(self) -> dict[bytes, int]:
@@ -344,9 +358,16 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
     def __exit__(self, *_: object) -> None:
         try:
             self._write()
+            self._tidy_up()
         finally:
             self._connection.close()
             self._at_exit.close()
+
+    def _tidy_up(self) -> None:
+        """Leave one file, unless another search uses it still."""
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from steadycv._arrays import one_column, plain
 from steadycv._compat import to_numpy
-from steadycv.outputs import one_column, plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from steadycv.scoring import Scores
 
 __all__ = ["Found", "MeanLoss", "Measure", "Rows", "SampleScores", "Scored"]
+
+COLUMNS_AT_ONCE = 4096  # half of einsum's buffer
 
 
 class Rows:
@@ -45,11 +47,26 @@ class Rows:
 
     def mean(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of each row of a table over the chosen columns; infinity where it is not known."""
-        chosen = np.ascontiguousarray(table if self._most else table[:, self.rows])
-        # Not BLAS: its rounding depends on the number of rows, and its threads wait for each other when
-        # all cores fit models. Here the sum of a row does not depend on the other rows.
-        found = np.einsum("ci,i->c", chosen, self._share) / self._total
+        chosen = table if self._most else table[:, self.rows]
+        found = _sums(chosen, self._share) / self._total
+        unknown = np.flatnonzero(np.isnan(found))
+        if len(unknown):  # infinity in a column that counts nothing is no matter
+            counts = np.flatnonzero(self._share)
+            found[unknown] = _sums(chosen[np.ix_(unknown, counts)], self._share[counts]) / self._total
         return np.where(np.isnan(found), np.inf, found)
+
+
+def _sums(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weighted sum of each row, to the last bit the same whatever other rows there are.
+
+    That of BLAS depends on their number, and so does that of einsum where a row is longer than its
+    buffer.
+    """
+    sums = np.zeros(len(table))
+    for start in range(0, len(share), COLUMNS_AT_ONCE):
+        columns = slice(start, start + COLUMNS_AT_ONCE)
+        sums += np.einsum("ci,i->c", np.ascontiguousarray(table[:, columns]), share[columns])
+    return sums
 
 
 class Found(NamedTuple):

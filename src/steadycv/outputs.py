@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from steadycv._arrays import one_column, plain
 from steadycv._compat import to_numpy
 from steadycv.paths.separate import model_outputs
 
@@ -22,10 +23,9 @@ __all__ = [
     "FittedModel",
     "ModelsOfPath",
     "OutputsOfModels",
+    "Replay",
     "SeveralModels",
     "answering",
-    "one_column",
-    "plain",
 ]
 
 
@@ -103,7 +103,7 @@ class ModelsOfPath:
         self.trained_on = trained_on
         self._classes = classes
         self._known = classes if known is None else known
-        self._outputs = {method: np.asarray(said) for method, said in outputs.items()}
+        self._outputs = {method: plain(np.asarray(said)) for method, said in outputs.items()}
         if known is not None and classes is not None and "predict_proba" in self._outputs:
             self._outputs["predict_proba"] = aligned(self._outputs["predict_proba"], known, classes)
         self.n_models = len(next(iter(self._outputs.values())))
@@ -118,11 +118,11 @@ class ModelsOfPath:
         """A stand-in that says what the path said of these rows."""
         said = {method: outputs[i, rows] for method, outputs in self._outputs.items()}
         if self._classes is None or self._known is None:
-            return _Replay(said)
+            return Replay(said)
         if "predict_proba" in said and len(self._known) < len(self._classes):
             columns = np.searchsorted(self._classes, self._known)  # as the model itself has them
             said["predict_proba"] = said["predict_proba"][:, columns]
-        return _ReplayClassifier(said, self._known)
+        return ReplayClassifier(said, self._known)
 
     def only(self, i: int) -> ModelsOfPath:
         """One of the models."""
@@ -135,9 +135,9 @@ class ModelsOfPath:
 
 
 class SeveralModels:
-    """Models that were fitted one by one; None for those that could not be."""
+    """Models one by one, each fitted or a path's; None for those that could not be."""
 
-    def __init__(self, models: Sequence[FittedModel | None]) -> None:
+    def __init__(self, models: Sequence[OutputsOfModels | None]) -> None:
         self._models = models
         self.n_models = len(models)
         self.trained_on = next(model.trained_on for model in models if model is not None)
@@ -154,7 +154,7 @@ class SeveralModels:
         assert model is not None
         return model.model(0, rows)
 
-    def only(self, i: int) -> FittedModel:
+    def only(self, i: int) -> OutputsOfModels:
         """One of the models."""
         model = self._models[i]
         assert model is not None
@@ -167,7 +167,7 @@ class SeveralModels:
         )
 
 
-class _Replay(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Replay(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Stands in for a fitted model, for a scorer: says again what a path said of some rows."""
 
     score = None  # what the estimator itself would say is not known
@@ -176,7 +176,7 @@ class _Replay(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         self._said = said
         self._about: Any = None
 
-    def about(self, X: Any) -> _Replay:
+    def about(self, X: Any) -> Replay:
         """The same, from now on of these data and no others."""
         self._about = X
         return self
@@ -195,7 +195,7 @@ class _Replay(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         return True
 
 
-class _ReplayClassifier(ClassifierMixin, _Replay):  # type: ignore[misc]
+class ReplayClassifier(ClassifierMixin, Replay):  # type: ignore[misc]
     """The same of a classifier."""
 
     score = None
@@ -208,16 +208,6 @@ class _ReplayClassifier(ClassifierMixin, _Replay):  # type: ignore[misc]
 def answering(estimator: Any, methods: Sequence[str]) -> str:
     """The first of some methods that an estimator has; the last one where it has none."""
     return next((method for method in methods if hasattr(estimator, method)), methods[-1])
-
-
-def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Numbers or text that came as objects, as what they are."""
-    return np.array(array.tolist()) if array.dtype == object else array
-
-
-def one_column(array: NDArray[Any]) -> NDArray[Any]:
-    """A column as a vector, so that it is not spread against one."""
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
 def aligned(outputs: NDArray[Any], known: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:

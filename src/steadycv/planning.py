@@ -9,7 +9,8 @@ import numpy as np
 
 from steadycv._compat import has_callbacks, is_foreign
 from steadycv.paths.plan import plan
-from steadycv.tasks import Task, methods_of
+from steadycv.paths.separate import SEPARATE
+from steadycv.tasks import Task, methods_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,7 +78,7 @@ class Planner:
             settings,
             problem.X,
             problem.y,
-            methods=methods_of(problem, problem.estimator),
+            methods=methods_asked(problem, problem.estimator),
             fit_params=problem.fit_params,
             # Paths fit what they like, and take NumPy's arrays: callbacks would not know what is fitted.
             # They take every row once.
@@ -185,11 +186,14 @@ class Planner:
         return Task(
             candidates=candidates,
             settings=[self._candidates[c] for c in candidates.tolist()],
+            lines=np.split(
+                np.arange(len(candidates)), np.cumsum([len(line.candidates) for line in lines])[:-1]
+            ),
             training_sets=training_sets,
             comparisons=comparisons,
             path=group.path,
             estimator=group.estimator,
-            methods=() if group.path is None else methods_of(self._problem, group.estimator),
+            methods=() if group.path is SEPARATE else methods_asked(self._problem, group.estimator),
         )
 
     def ready(self, tasks: list[Task], callback: Callable[[], FitTask | None]) -> Iterator[Task]:
@@ -199,9 +203,8 @@ class Planner:
             yield task.prepared_by(self._prepare(task), callbacks)
 
     def _prepare(self, task: Task) -> Any:
-        if task.path is None:
-            return None
         key = id(task.estimator)  # the group's
+        assert task.path is not None
         if key not in self._prepared:
             try:
                 prepared = task.path.prepare(task.estimator, self._problem.X, self._problem.y)

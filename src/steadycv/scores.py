@@ -18,6 +18,7 @@ from sklearn import metrics
 from steadycv import _scores_of_classes as classes_
 from steadycv import _scores_of_labels as labels_
 from steadycv import _scores_of_numbers as numbers_
+from steadycv._arrays import plain
 from steadycv._compat import ScorerParts, parts_of_scorer
 from steadycv._samples import Samples
 from steadycv.losses import LOSSES, Loss, pinball_loss, tweedie
@@ -108,7 +109,7 @@ class Score:
         scores : ndarray of shape (n_models,)
             NaN for a model where scikit-learn raises.
         """
-        samples, outputs = self._samples(y, weight, classes), _plain(outputs)
+        samples, outputs = self._samples(y, weight, classes), plain(np.ascontiguousarray(outputs))
         if self.kind == "numbers":
             outputs = outputs.astype(np.float64, copy=False).reshape(len(outputs), *samples.y.shape)
         elif self.kind == "values" and outputs.dtype.kind != "f":
@@ -147,7 +148,7 @@ class Score:
 
     def _samples(self, y: Any, weight: Any, classes: Any) -> Samples:
         """Targets as numbers with a column for each, or as labels in one row."""
-        y = _plain(y)
+        y = plain(np.ascontiguousarray(y))
         if self.kind == "numbers":
             y = y.astype(np.float64, copy=False).reshape(len(y), -1)
         else:
@@ -155,7 +156,7 @@ class Score:
         return Samples(
             y,
             None if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
-            None if classes is None else _plain(classes),
+            None if classes is None else plain(np.asarray(classes)),
         )
 
 
@@ -261,12 +262,6 @@ def _parts(scorer: Any) -> ScorerParts | None:
 
 def _is(value: Any, usual: Any) -> bool:
     return value is usual or (isinstance(value, (str, Real)) and bool(value == usual))
-
-
-def _plain(array: Any) -> NDArray[Any]:
-    """In one piece of memory, row by row, and not of objects."""
-    array = np.ascontiguousarray(array)
-    return np.array(array.tolist()) if array.dtype == object else array
 
 
 def _nothing_judged(samples: Samples) -> str | None:

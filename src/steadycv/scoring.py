@@ -14,6 +14,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from steadycv._arrays import one_column, plain
 from steadycv._compat import (
     check_method_params,
     n_samples_of,
@@ -28,7 +29,7 @@ from steadycv._compat import (
 from steadycv.losses import Loss, default_loss, get_loss
 from steadycv.measures import MeanLoss, SampleScores, Scored
 from steadycv.metadata import weight_of
-from steadycv.outputs import ModelsOfPath, one_column, plain
+from steadycv.outputs import Replay
 from steadycv.scores import Score, find_score, loss_of
 
 if TYPE_CHECKING:
@@ -226,13 +227,13 @@ class Scores:
         """Scores of one model by name, without those that failed, and a traceback if some did."""
         model = models.model(i, rows.rows)
         X, y = safe_split(model, self.X, self.y, rows.rows, models.trained_on)
-        if isinstance(models, ModelsOfPath):
+        if isinstance(model, Replay):
             model.about(X)
         params = check_method_params(self.X, params=self.params, indices=rows.rows)
         try:
             scores = self.scorer(model, X, *(() if y is None else (y,)), **params)
         except Exception as error:
-            if isinstance(models, ModelsOfPath):
+            if isinstance(model, Replay):
                 raise NotAnsweredError from error
             if self.raises:
                 raise
@@ -241,7 +242,7 @@ class Scores:
         errors = {}
         if several_scorers(self.scorer) is not None:  # text is the traceback of one of them
             errors = {name: value for name, value in scores.items() if isinstance(value, str)}
-        if errors and isinstance(models, ModelsOfPath):
+        if errors and isinstance(model, Replay):
             raise NotAnsweredError
         known = {name: _number(v, name) for name, v in scores.items() if name not in errors}
         return known, next(iter(errors.values()), None)

@@ -579,7 +579,7 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
                 settings=[repr(params) for params in grid],
             )
             observers.append(stack.enter_context(file))
-            file.load(state, planner.lines)
+            file.load(state, planner.lines, problem.judging.measure.n_losses(problem.lattice))
         if self.verbose == 1:
             from steadycv.progress import ProgressBar
 

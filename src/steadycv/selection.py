@@ -233,7 +233,9 @@ class Selector:
         )
         worked = [i for i in range(len(candidates)) if i not in cells.failures]
         for split, outputs in cells.kept.items():
-            self._state.kept.keep(candidates[worked].tolist(), split, [outputs[i] for i in worked])
+            # Copies: a part of the table would keep all of it in memory.
+            each = [outputs[i].copy() for i in worked]
+            self._state.kept.keep(candidates[worked].tolist(), split, each)
         if record:
             self._state.ledger.record(candidates, cells)
             self._compare(task, cells)

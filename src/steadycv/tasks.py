@@ -7,6 +7,7 @@ where it runs, so that numbers travel and not the losses of all samples.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from steadycv._compat import check_method_params, safe_split, to_numpy
 from steadycv.estimators import new_estimator
 from steadycv.outputs import FittedModel, ModelsOfPath, SeveralModels, answering
 from steadycv.paths.protocol import PathData
-from steadycv.paths.separate import fit_model
+from steadycv.paths.separate import SeparatePath, fit_model
 from steadycv.reducing import Fit, Reducer
 from steadycv.scoring import NotAnsweredError
 from steadycv.waiting import Waiting
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
 
     from steadycv._compat import FitTask
     from steadycv.lattice import Lattice
+    from steadycv.outputs import OutputsOfModels
     from steadycv.paths.protocol import Outputs, Path
     from steadycv.reducing import Cells
     from steadycv.scoring import Judging
 
-__all__ = ["Problem", "Task", "methods_of", "run_task"]
+__all__ = ["Problem", "Task", "methods_asked", "run_task"]
 
 
 @dataclass(frozen=True)
@@ -94,19 +96,21 @@ class Task:
     Attributes
     ----------
     candidates : ndarray of int
-        The candidates, a single one where no path serves them.
+        The candidates, a single one where it is fitted separately.
     settings : list of dict
         Their settings.
+    lines : list of ndarray
+        Which of them, by position, depend on each other and on nobody else.
     training_sets : list of int
         Where they are fitted, in this order.
     comparisons : frozenset of int
         The comparisons that are not known yet.
     path : Path or None
-        What serves them.
+        What serves them; None once it is done, as of `estimator`.
     estimator : estimator
-        That of the first candidate, not fitted; only a path needs it.
+        As the path is given it.
     methods : tuple of str
-        What the path is asked for.
+        What the path is asked for; a separate fit's model is there to be asked.
     prepared : object
         What the path has prepared, or the error that it raised.
     callbacks : list
@@ -115,6 +119,7 @@ class Task:
 
     candidates: NDArray[np.intp]
     settings: list[dict[str, Any]]
+    lines: list[NDArray[np.intp]]
     training_sets: list[int]
     comparisons: frozenset[int] = frozenset()
     path: Path | None = None
@@ -132,7 +137,7 @@ class Task:
         return replace(self, path=None, estimator=None, prepared=None, callbacks=())
 
 
-def methods_of(problem: Problem, estimator: Any) -> tuple[str, ...]:
+def methods_asked(problem: Problem, estimator: Any) -> tuple[str, ...]:
     """All that the models of an estimator are asked for."""
     judging = problem.judging
     asked = judging.measure.methods(estimator)
@@ -149,7 +154,7 @@ def run_task(problem: Problem, task: Task) -> Iterator[Cells]:
         try:
             cells, losses = reducer.reduce(training_set, fit, raises=problem.raises)
         except NotAnsweredError:
-            fit = _fitted_one_by_one(problem, task.settings, data)
+            fit = _answering(problem, task, training_set, data, fit)
             cells, losses = reducer.reduce(training_set, fit, raises=problem.raises)
         cells.changes.update(waiting.add(task.candidates, training_set, losses, task.comparisons))
         if number + 1 == len(task.training_sets):
@@ -159,45 +164,51 @@ def run_task(problem: Problem, task: Task) -> Iterator[Cells]:
 
 def _fits(problem: Problem, task: Task) -> Iterator[tuple[int, PathData, Fit]]:
     """The models of every training set."""
-    path: Any = task.path
-    if hasattr(path, "outputs_many") and not isinstance(task.prepared, Exception):
-        yield from _fits_of_many(problem, task)
-        return
+    found = _outputs_of_many(problem, task)
     for number, training_set in enumerate(task.training_sets):
         data = _data(problem, task, training_set)
         callback = task.callbacks[number] if task.callbacks else None
         start = time.perf_counter()
         try:
-            if path is None:
-                models: Any = _fitted(problem, task.settings[0], data, callback)
-            else:
-                models = _by_path(problem, task, data, callback)
-        except Exception:
-            yield training_set, data, _failed(problem, task, data, time.perf_counter() - start)
+            models = _models(problem, task, data, callback, found)
+        except Exception as error:
+            fit = _failed(problem, task, data, start, error)
+            found = None  # what was to come may be wrong as well: from now on one after the other
         else:
-            yield training_set, data, Fit(models, len(task.settings), {}, time.perf_counter() - start)
+            fit = Fit(models, len(task.settings), {}, time.perf_counter() - start)
+        yield training_set, data, fit
 
 
-def _fits_of_many(problem: Problem, task: Task) -> Iterator[tuple[int, PathData, Fit]]:
-    """The same from a path that takes all training sets at once."""
-    many = [_data(problem, task, training_set) for training_set in task.training_sets]
+def _outputs_of_many(problem: Problem, task: Task) -> Iterator[Outputs] | None:
+    """The outputs of every training set, from a path that takes all of them at once."""
     path: Any = task.path
-    found = iter(path.outputs_many(task.estimator, task.settings, many))
-    for training_set, data in zip(task.training_sets, many, strict=True):
-        start = time.perf_counter()
-        try:
-            models = _models_of_path(problem, next(found), data)
-        except Exception:
-            found = iter(())  # what was to come may be wrong as well
-            yield training_set, data, _failed(problem, task, data, time.perf_counter() - start)
-        else:
-            yield training_set, data, Fit(models, len(task.settings), {}, time.perf_counter() - start)
+    if not hasattr(path, "outputs_many") or isinstance(task.prepared, Exception):
+        return None
+    many = _Data(problem, task)
+    # A generator of ours, so that an error comes with the first outputs.
+    return (outputs for outputs in path.outputs_many(task.estimator, task.settings, many))
+
+
+class _Data(Sequence[PathData]):
+    """All training sets of a task, each sliced when it is looked at."""
+
+    def __init__(self, problem: Problem, task: Task) -> None:
+        self._problem = problem
+        self._task = task
+
+    def __len__(self) -> int:
+        return len(self._task.training_sets)
+
+    def __getitem__(self, number: Any) -> Any:
+        training_sets = self._task.training_sets[number]
+        if isinstance(number, slice):
+            return [_data(self._problem, self._task, each) for each in training_sets]
+        return _data(self._problem, self._task, training_sets)
 
 
 def _data(problem: Problem, task: Task, training_set: int) -> PathData:
-    estimator = problem.estimator if task.estimator is None else task.estimator
     rows = problem.lattice.rows(training_set)
-    X, y = safe_split(estimator, problem.X, problem.y, rows)
+    X, y = safe_split(task.estimator, problem.X, problem.y, rows)
     return PathData(
         X=problem.X,
         y=problem.y,
@@ -211,6 +222,33 @@ def _data(problem: Problem, task: Task, training_set: int) -> PathData:
     )
 
 
+def _models(
+    problem: Problem,
+    task: Task,
+    data: PathData,
+    callback: FitTask | None,
+    found: Iterator[Outputs] | None,
+) -> OutputsOfModels:
+    """The models of one training set, or what stands for them."""
+    if isinstance(task.path, SeparatePath):
+        return _fitted(problem, task.settings[0], data, callback)
+    if isinstance(data.prepared, Exception):
+        raise data.prepared
+    assert task.path is not None
+    with _told(callback, None, data):  # a path fits clones of its own
+        if found is None:
+            outputs = task.path.outputs(task.estimator, task.settings, data)
+        else:
+            outputs = next(found)
+    return _of_path(problem, outputs, data)
+
+
+def _of_path(problem: Problem, outputs: Outputs, data: PathData) -> ModelsOfPath:
+    classes = problem.judging.classes
+    known = None if classes is None else np.unique(to_numpy(data.y_train))
+    return ModelsOfPath(outputs, data.rows, classes=classes, known=known)
+
+
 def _fitted(
     problem: Problem, params: dict[str, Any], data: PathData, callback: FitTask | None = None
 ) -> FittedModel:
@@ -220,21 +258,6 @@ def _fitted(
     return FittedModel(estimator, data, problem.judging.classes)
 
 
-def _by_path(problem: Problem, task: Task, data: PathData, callback: FitTask | None) -> ModelsOfPath:
-    if isinstance(data.prepared, Exception):
-        raise data.prepared
-    assert task.path is not None
-    with _told(callback, None, data):  # a path fits clones of its own
-        outputs = task.path.outputs(task.estimator, task.settings, data)
-    return _models_of_path(problem, outputs, data)
-
-
-def _models_of_path(problem: Problem, outputs: Outputs, data: PathData) -> ModelsOfPath:
-    classes = problem.judging.classes
-    known = None if classes is None else np.unique(to_numpy(data.y_train))
-    return ModelsOfPath(outputs, data.rows, classes=classes, known=known)
-
-
 def _told(callback: FitTask | None, estimator: Any, data: PathData) -> AbstractContextManager[None]:
     """Tell scikit-learn's callbacks of a fit."""
     if callback is None:
@@ -242,16 +265,71 @@ def _told(callback: FitTask | None, estimator: Any, data: PathData) -> AbstractC
     return callback.around(estimator, data.X_train, data.y_train, data.fit_params)
 
 
-def _failed(problem: Problem, task: Task, data: PathData, seconds: float) -> Fit:
+def _failed(problem: Problem, task: Task, data: PathData, start: float, error: Exception) -> Fit:
     """What is left when a fit raised an error, which is being handled."""
-    if len(task.settings) > 1:
-        one_by_one = _fitted_one_by_one(problem, task.settings, data)
-        if not one_by_one.failures:
-            raise
+    if isinstance(task.path, SeparatePath):
+        if problem.raises:
+            raise error
+        return Fit(None, 1, {0: format_exc()}, time.perf_counter() - start)
+    parts = [_line(problem, task, line, data, error) for line in task.lines]
+    return _joined(parts, task, time.perf_counter() - start)
+
+
+def _line(problem: Problem, task: Task, line: NDArray[np.intp], data: PathData, error: Exception) -> Fit:
+    """One line of a task that failed as a whole: by the path, or else every candidate by itself.
+
+    So what is said of a line does not depend on the others, one of which cannot be fitted.
+    """
+    settings = [task.settings[i] for i in line]
+    if len(task.lines) > 1 and not isinstance(data.prepared, Exception):
+        assert task.path is not None
+        try:
+            outputs = task.path.outputs(task.estimator, settings, data)
+        except Exception as of_line:
+            error = of_line
+        else:
+            return Fit(_of_path(problem, outputs, data), len(line), {}, 0.0)
+    one_by_one = _fitted_one_by_one(problem, settings, data)
+    if one_by_one.failures:
         return one_by_one
-    if problem.raises:
-        raise
-    return Fit(None, 1, {0: format_exc()}, seconds)
+    raise RuntimeError(
+        f"The path {type(task.path).__name__} failed on {len(data.rows)} samples where separate fits "
+        f"of the same candidates work: {type(error).__name__}: {error} Pass use_paths=False to do "
+        "without paths."
+    ) from error
+
+
+def _answering(problem: Problem, task: Task, training_set: int, data: PathData, fit: Fit) -> Fit:
+    """Models of their own for those lines of which a scorer asks more than a path's outputs."""
+    parts = []
+    for line in task.lines:
+        worked = {int(i) for i in line} - fit.failures.keys()
+        assert fit.models is not None
+        models = [fit.models.only(i) if i in worked else None for i in line.tolist()]
+        failures = {n: fit.failures[i] for n, i in enumerate(line.tolist()) if i not in worked}
+        part = Fit(SeveralModels(models) if worked else None, len(line), failures, fit.seconds, 0)
+        try:
+            problem.reducer.reduce(training_set, part, raises=problem.raises)
+        except NotAnsweredError:
+            part = _fitted_one_by_one(problem, [task.settings[i] for i in line], data)
+        parts.append(part)
+    return _joined(parts, task, sum(part.seconds for part in parts), fit.n_fits)
+
+
+def _joined(parts: Sequence[Fit], task: Task, seconds: float, n_fits: int = 0) -> Fit:
+    """What is known of each line, as that of the task."""
+    models: list[Any] = [None] * len(task.settings)
+    failures: dict[int, str] = {}
+    for line, part in zip(task.lines, parts, strict=True):
+        for n, i in enumerate(line.tolist()):
+            if n in part.failures:
+                failures[i] = part.failures[n]
+            else:
+                assert part.models is not None
+                models[i] = part.models.only(n)
+    worked = SeveralModels(models) if len(failures) < len(models) else None
+    n_fits += sum(part.n_fits for part in parts)
+    return Fit(worked, len(models), failures, seconds, n_fits)
 
 
 def _fitted_one_by_one(problem: Problem, settings: list[dict[str, Any]], data: PathData) -> Fit:

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from steadycv import StabilitySearchCV
 from steadycv.paths import PathData, find_path
 from steadycv.paths.plan import plan
-from steadycv.paths.separate import separate_outputs
+from steadycv.paths.separate import SEPARATE, separate_outputs
 from steadycv.testing import check_path
 
 GRID = {"n_neighbors": [1, 7, 2, 20], "weights": ["uniform", "distance"]}
@@ -143,9 +143,8 @@ def test_a_training_set_has_the_same_outputs_first_and_later(make):
 def test_weights_are_refused_as_without_a_path(cls):
     X = smooth()
     y, weight = target(cls, X), np.ones(90)
-    assert [g.path for g in plan(cls(), [{"n_neighbors": 1}], X, y, fit_params=["sample_weight"])] == [
-        None
-    ]
+    [group] = plan(cls(), [{"n_neighbors": 1}], X, y, fit_params=["sample_weight"])
+    assert group.path is SEPARATE
     with pytest.raises(TypeError, match="sample_weight"):
         separate_outputs(cls(), {}, PathData(X, y, np.arange(90), X, y, {"sample_weight": weight}))
 

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from steadycv import SparseRidge, StabilitySearchCV
 from steadycv.paths import PathData, find_path, register_path
 from steadycv.paths.plan import plan
-from steadycv.paths.separate import separate_outputs
+from steadycv.paths.separate import SEPARATE, separate_outputs
 from steadycv.testing import check_path
 
 X, Y = load_diabetes(return_X_y=True)
@@ -264,7 +264,7 @@ def test_fit_params_without_a_step_are_left_to_the_separate_fit():
     model = make_pipeline(StandardScaler(), Ridge())
     data = PathData(X, Y, np.arange(len(Y)), X, Y, {"sample_weight": np.ones(len(Y))})
     [group] = plan(model, [{"ridge__alpha": 1.0}], X, Y, fit_params=data.fit_params)
-    assert group.path is None
+    assert group.path is SEPARATE
     with pytest.raises(ValueError, match="__sample_weight"):
         separate_outputs(model, {}, data)
 
@@ -274,7 +274,7 @@ def test_weights_that_the_last_step_does_not_take_are_refused():
     settings = [{"kneighborsregressor__n_neighbors": k} for k in (1, 2)]
     fit_params = {"kneighborsregressor__sample_weight": np.ones(len(Y))}
     groups = plan(model, settings, X, Y, fit_params=fit_params)
-    assert [group.path for group in groups] == [None, None]
+    assert [group.path for group in groups] == [SEPARATE] * 2
     data = PathData(X, Y, np.arange(len(Y)), X, Y, fit_params)
     with pytest.raises(TypeError, match="sample_weight"):
         find_path(model).outputs(model, settings, data)

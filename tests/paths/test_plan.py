@@ -16,6 +16,7 @@ from sklearn.svm import SVC, SVR
 from steadycv import StabilitySearchCV
 from steadycv.paths import find_path, register_path
 from steadycv.paths.plan import plan
+from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike
 from steadycv.testing import check_path
 
@@ -199,7 +200,7 @@ def test_the_estimator_of_a_group_is_its_first_candidate():
 def test_what_is_left_over_comes_after_what_is_served():
     groups = plan(Ridge(), grid_of(alpha=[-1.0, 1.0, "1", 2.0]), X, y)
     assert members(groups) == [[1, 3], [0], [2]]
-    assert [group.path is None for group in groups] == [False, True, True]
+    assert [group.path is SEPARATE for group in groups] == [False, True, True]
 
 
 def test_a_parameter_that_is_not_set_is_the_estimators_own():
@@ -225,11 +226,11 @@ def test_without_paths_all_are_fitted_separately():
         plan(LinearRegression(), settings, X, y),
     ):
         assert members(groups) == [[0], [1]]
-        assert [(group.path, group.estimator) for group in groups] == [(None, None)] * 2
+        assert [group.path for group in groups] == [SEPARATE] * 2
 
 
 def test_a_transformer_has_no_path_of_its_own():
-    assert [group.path for group in plan(PCA(), grid_of(n_components=[1, 2]), X, y)] == [None, None]
+    assert [group.path for group in plan(PCA(), grid_of(n_components=[1, 2]), X, y)] == [SEPARATE] * 2
 
 
 @pytest.mark.parametrize(
@@ -237,7 +238,7 @@ def test_a_transformer_has_no_path_of_its_own():
 )
 def test_a_wrong_name_is_left_to_the_separate_fit(setting):
     model = Ridge() if "wrong" in setting else make_pipeline(StandardScaler(), Ridge())
-    assert [group.path for group in plan(model, [setting], X, y)] == [None]
+    assert [group.path for group in plan(model, [setting], X, y)] == [SEPARATE]
 
 
 def test_candidates_behind_a_wrong_one_are_served():
@@ -247,9 +248,9 @@ def test_candidates_behind_a_wrong_one_are_served():
 
 
 def test_no_path_where_data_are_not_copied():
-    assert plan(Ridge(copy_X=False), [{"alpha": 1.0}], X, y)[0].path is None
+    assert plan(Ridge(copy_X=False), [{"alpha": 1.0}], X, y)[0].path is SEPARATE
     groups = plan(Ridge(), grid_of(alpha=[1.0], copy_X=[False, True]), X, y)
-    assert [group.path is None for group in groups] == [True, False]
+    assert [group.path is SEPARATE for group in groups] == [True, False]
 
 
 def test_no_path_without_one_of_the_methods():
@@ -259,7 +260,7 @@ def test_no_path_without_one_of_the_methods():
         (["predict", "predict_proba"], False),
     ):
         [group] = plan(SVC(), [{"C": 1.0}], X, labels, methods=methods)
-        assert (group.path is not None) == given
+        assert (group.path is not SEPARATE) == given
 
 
 @pytest.mark.parametrize(
@@ -284,7 +285,7 @@ def test_no_path_without_one_of_the_methods():
 )
 def test_a_path_is_given_weights_that_fit_takes_and_nothing_else(model, name, used):
     [group] = plan(model, [{}], X, y, fit_params=[name])
-    assert (group.path is not None) == used
+    assert (group.path is not SEPARATE) == used
 
 
 class Lines(ShrunkMeanPath):

@@ -20,7 +20,8 @@ from sklearn.ensemble import (
 )
 
 from steadycv._compat import n_samples_of
-from steadycv.paths.common import ChecksDataOnce, methods_of
+from steadycv.estimators import methods_of
+from steadycv.paths.common import ChecksDataOnce
 from steadycv.paths.registry import register_path
 from steadycv.paths.settings import key_of, together
 

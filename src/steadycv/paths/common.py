@@ -26,7 +26,6 @@ __all__ = [
     "complete",
     "is_table",
     "joined",
-    "methods_of",
 ]
 
 
@@ -51,12 +50,6 @@ class ChecksDataOnce(ABC):
     @abstractmethod
     def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:
         """Whether a setting of the path's parameters is."""
-
-
-def methods_of(estimator: Any) -> tuple[str, ...]:
-    """The methods of an estimator that yield outputs."""
-    names = ("predict", "predict_proba", "decision_function")
-    return tuple(name for name in names if hasattr(estimator, name))
 
 
 def is_table(X: Any) -> bool:

@@ -24,16 +24,16 @@ from sklearn.linear_model import (
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.multiclass import type_of_target
 
+from steadycv.estimators import methods_of
 from steadycv.paths.common import (
     ChecksDataOnce,
     are_labels,
     are_numbers,
     complete,
     is_table,
-    methods_of,
 )
 from steadycv.paths.registry import register_path
-from steadycv.paths.separate import separate_outputs
+from steadycv.paths.separate import SEPARATE, separate_outputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,8 +120,7 @@ class RidgeClassifierPath(RidgePath):
         y = np.asarray(data.y_train)
         classes = np.unique(y)
         if len(classes) < 2:
-            each = [separate_outputs(estimator, setting, data) for setting in settings]
-            return {method: np.stack([one[method] for one in each]) for method in data.methods}
+            return SEPARATE.outputs(estimator, settings, data)
         targets = np.where(y[:, np.newaxis] == classes[len(classes) == 2 :], 1.0, -1.0)
         scores, exact = _ridge(estimator, settings, data, targets)
         outputs = {"decision_function": scores[..., 0] if len(classes) == 2 else scores}

@@ -10,7 +10,8 @@ from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import KDTree, KNeighborsClassifier, KNeighborsRegressor
 
 from steadycv._compat import n_samples_of
-from steadycv.paths.common import ChecksDataOnce, are_labels, are_numbers, is_table, methods_of
+from steadycv.estimators import methods_of
+from steadycv.paths.common import ChecksDataOnce, are_labels, are_numbers, is_table
 from steadycv.paths.registry import register_path
 from steadycv.paths.separate import separate_outputs
 

@@ -17,12 +17,12 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from steadycv._compat import n_samples_of, safe_split, to_numpy
-from steadycv.estimators import new_estimator, overwrites
-from steadycv.paths.common import joined, methods_of
+from steadycv._compat import n_samples_of, safe_split
+from steadycv.estimators import methods_of, new_estimator, overwrites
+from steadycv.paths.common import joined
 from steadycv.paths.plan import plan
 from steadycv.paths.registry import find_path, register_path
-from steadycv.paths.separate import fit_model
+from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike, key_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.paths.plan import Group
     from steadycv.paths.protocol import Outputs, Path, PathData
     from steadycv.paths.settings import Key
 
@@ -236,21 +235,14 @@ def _predicted(step: _Step, data: PathData) -> Iterator[tuple[list[int], Outputs
         use_paths=inner is not None,
     )
     for group in groups:
-        some = group.members.tolist()
-        if group.path is not None and _shares(group.path, some):
-            found = _by_path(group, [parts[i] for i in some], known)
-            yield some, {name: np.asarray(each)[:, -n_samples:] for name, each in found.items()}
-            continue
-        for i in some:
-            model = fit_model(new_estimator(last, parts[i]), data)
-            outputs = {name: to_numpy(getattr(model, name)(data.X)) for name in data.methods}
-            yield [i], {name: each[np.newaxis] for name, each in outputs.items()}
-
-
-def _by_path(group: Group, settings: list[dict[str, Any]], data: PathData) -> Outputs:
-    assert group.path is not None
-    prepared = group.path.prepare(group.estimator, data.X, data.y)
-    return group.path.outputs(group.estimator, settings, replace(data, prepared=prepared))
+        settings = [parts[i] for i in group.members]
+        if group.path is SEPARATE or not _shares(group.path, settings):
+            found: Outputs = SEPARATE.outputs(last, settings, data)
+        else:
+            prepared = group.path.prepare(group.estimator, known.X, known.y)
+            found = group.path.outputs(group.estimator, settings, replace(known, prepared=prepared))
+        rows = {name: np.asarray(each)[:, -n_samples:] for name, each in found.items()}
+        yield group.members.tolist(), rows
 
 
 def _shares(path: Any, candidates: Sequence[Any]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from steadycv._compat import n_samples_of
 from steadycv.estimators import new_estimator, overwrites
 from steadycv.paths.registry import find_path
+from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike, together
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into m
 
 
 class Group(NamedTuple):
-    """Candidates that one fit serves, by a path; or a single one that is fitted by itself.
+    """Candidates that one fit of a path serves; a single one where it is fitted separately.
 
     Attributes
     ----------
@@ -34,16 +35,16 @@ class Group(NamedTuple):
         The candidates, in increasing order.
     lines : ndarray of int
         The number of each member's line within the group. A path is asked for whole lines.
-    path : Path or None
-        What serves them; None: a separate fit.
-    estimator : estimator or None
-        With the first member's parameters, not fitted, for the path; None without one.
+    path : Path
+        What serves them.
+    estimator : estimator
+        Not fitted, and with the first member's parameters; where it is fitted separately, as it came.
     """
 
     members: NDArray[np.intp]
     lines: NDArray[np.intp]
-    path: Path | None = None
-    estimator: Any = None
+    path: Path
+    estimator: Any
 
 
 def plan(
@@ -88,7 +89,7 @@ def plan(
     """
     path = find_path(estimator) if use_paths else None
     if path is None or not hasattr(path, "serves"):  # one of transformers is none here
-        return [_separate(candidate) for candidate in range(len(settings))]
+        return [_separate(estimator, candidate) for candidate in range(len(settings))]
     planner = _Planner(path, estimator, settings, X, y, set(methods), fit_params)
     return [
         group
@@ -97,8 +98,8 @@ def plan(
     ]
 
 
-def _separate(candidate: int) -> Group:
-    return Group(np.array([candidate]), np.zeros(1, dtype=np.intp))
+def _separate(estimator: Any, candidate: int) -> Group:
+    return Group(np.array([candidate]), np.zeros(1, dtype=np.intp), SEPARATE, estimator)
 
 
 class _Planner(NamedTuple):
@@ -119,7 +120,8 @@ class _Planner(NamedTuple):
             yield from self._packed(served, estimator)
         else:
             served = []
-        yield from map(_separate, sorted(set(members) - set(served)))
+        for candidate in sorted(set(members) - set(served)):
+            yield _separate(self.estimator, candidate)
 
     def _served(self, members: list[int]) -> tuple[list[int], Any]:
         """The candidates that the path serves, and the estimator of the first."""

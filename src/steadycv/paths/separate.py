@@ -1,4 +1,4 @@
-"""The separate fit: for estimators that have no path, and for candidates that a path does not serve."""
+"""Separate fits: the path of all candidates that no other path serves."""
 
 from __future__ import annotations
 
@@ -8,14 +8,45 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steadycv._compat import is_pairwise, n_samples_of, safe_split, to_numpy
-from steadycv.estimators import new_estimator, overwrites
+from steadycv.estimators import methods_of, new_estimator, overwrites
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from steadycv.paths.protocol import PathData
 
-__all__ = ["fit_model", "model_outputs", "separate_outputs"]
+__all__ = ["SEPARATE", "SeparatePath", "fit_model", "model_outputs", "separate_outputs"]
+
+
+class SeparatePath:
+    """Every candidate by itself. Its fit leaves a model, of which a scorer may ask anything."""
+
+    def parameters(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """None: no two candidates share a fit."""
+        return ()
+
+    def methods(self, estimator: Any) -> tuple[str, ...]:
+        """All that there are."""
+        return methods_of(estimator)
+
+    def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:  # noqa: ARG002
+        """Everything."""
+        return True
+
+    def prepare(self, estimator: Any, X: Any, y: Any) -> None:
+        """Nothing."""
+
+    def outputs(
+        self, estimator: Any, settings: Sequence[dict[str, Any]], data: PathData
+    ) -> dict[str, NDArray[Any]]:
+        """Outputs of every setting by a fit of its own."""
+        each = [separate_outputs(estimator, setting, data) for setting in settings]
+        return {method: np.stack([outputs[method] for outputs in each]) for method in data.methods}
+
+
+SEPARATE = SeparatePath()
 
 
 def separate_outputs(

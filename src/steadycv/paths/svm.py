@@ -17,7 +17,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from steadycv._compat import to_numpy
 from steadycv.paths.common import ChecksDataOnce
 from steadycv.paths.registry import register_path
-from steadycv.paths.separate import separate_outputs
+from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import key_of
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ class KernelMachinePath(ChecksDataOnce):
         weight = data.fit_params.get("sample_weight")
         if weight is not None and not (to_numpy(weight) > 0).all():
             # libsvm leaves such samples out, and then takes the wrong columns of a given kernel.
-            alone = [separate_outputs(estimator, setting, data) for setting in settings]
-            return {method: np.stack([each[method] for each in alone]) for method in data.methods}
+            return SEPARATE.outputs(estimator, settings, data)
         kernel = _kernel(estimator, data)
         to_train = kernel[:, data.rows]
         outputs: dict[str, list[NDArray[Any]]] = {method: [] for method in data.methods}

@@ -17,7 +17,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.class_weight import compute_sample_weight
 
-from steadycv.paths.common import ChecksDataOnce, are_weights, joined, methods_of
+from steadycv.estimators import methods_of
+from steadycv.paths.common import ChecksDataOnce, are_weights, joined
 from steadycv.paths.grower import Grower, checked, looks_at_all
 from steadycv.paths.growing import seed_of
 from steadycv.paths.registry import register_path

@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 WIDTH = 1120
-TOP, MIDDLE, BOTTOM = 54, 266, 458
+TOP, MIDDLE, BOTTOM = 54, 266, 490
 PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
@@ -91,9 +91,11 @@ PARTS = [
             "results": "tables, nested scores",
             "failures": "counted, told once",
             "progress": "the bar and the lines",
-            "summary": "both choices, as a text",
-            "notebook": "the same in a notebook",
-            "bound": "Theorem 1 of the paper",
+            "summary": "both choices told",
+            "notebook": "in a notebook",
+            "bound": "Theorem 1",
+            "words": "numbers and names",
+            "error_words": "errors, or scores",
         },
         columns=2,
     ),
@@ -103,9 +105,7 @@ PARTS = [
             "plotting": "StabilityDisplay",
             "report": "one HTML page",
             "cli": "the command line",
-            "error_words": "errors, or scores",
             "split_words": "folds, or splits",
-            "words": "numbers and names",
         },
     ),
     Part(
@@ -156,6 +156,10 @@ def svg() -> str:
         f'<path class="floor" d="M20 {floor} H{WIDTH - 20}"/>',
     ]
     arrows += [_arrow(f"M{part.x + part.width // 2} {BOTTOM} V{floor + 5}") for part in users]
+    arrows.append(
+        f'<text class="note" x="{face.x}" y="{floor - 6}">above: the way of a candidate; below: who '
+        "builds on it</text>"
+    )
     # The one loop: an adaptive search asks for what the ledger does not have.
     right, left = WIDTH - 20, planning.x + 120
     arrows.append(

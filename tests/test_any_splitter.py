@@ -430,6 +430,38 @@ def test_sample_weights(cv, model):
     check(model, *regression(30), cv, sample_weight=sample_weight)
 
 
+DATA = (np.random.default_rng(0).normal(size=(48, 3)), np.random.default_rng(1).normal(size=48))
+
+
+def test_a_training_set_without_weight_is_left_out():
+    X, y = DATA
+    weight = np.r_[np.zeros(8), np.ones(40)]
+    search = StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=TimeSeriesSplit(5))
+    with pytest.warns(UserWarning, match="Left out: the test rows of split 0, since the sample weights"):
+        search.fit(X, y, sample_weight=weight)
+    assert search.n_fits_ == 5
+    assert len(search.lattice_.views) == 3
+    assert np.isfinite(search.nested_error_)
+
+
+@pytest.mark.parametrize(
+    ("cv", "weight", "line"),
+    [
+        (2, "auto", "The plain choice is made"),
+        (2, 0.0, "The plain choice is made"),
+        (2, 5.0, "The stability weight stays 5"),
+        (TimeSeriesSplit(2), "auto", "The stability weight is 0, as 1 view cannot choose one"),
+        (TimeSeriesSplit(3), 5.0, "The nested error rests on 2 views only"),
+    ],
+)
+def test_what_few_splits_can_do_is_said(cv, weight, line):
+    X, y = DATA
+    search = StabilitySearchCV(Ridge(), {"alpha": [0.1, 1e3]}, cv=cv, stability_weights=weight)
+    with pytest.warns(UserWarning, match=line):
+        search.fit(X, y)
+    assert search.stability_weight_ == (weight if weight != "auto" else 0)
+
+
 @pytest.mark.parametrize("cv", [KFold(5), TimeSeriesSplit(5)], ids=str)
 def test_a_test_set_without_weight_is_skipped(cv):
     X, y = regression(30)

@@ -21,6 +21,12 @@ def test_numbers_stay():
     assert (candidates[1], len(candidates)) == ({"a": 2}, 3)
 
 
+def test_what_is_there_is_not_added_again():
+    candidates = Candidates([{"a": 1, "b": "x"}, {"a": 1, "b": "x"}])
+    assert candidates.add([{"b": "x", "a": 1}, {"a": 1}, {"a": 1}, {"a": 1.0}]).tolist() == [0, 2, 2, 3]
+    assert len(candidates) == 4
+
+
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 def test_order_is_that_of_scikit_learn(grid):
     assert list(Grid(grid)) == list(ParameterGrid(grid))

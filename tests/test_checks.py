@@ -4,12 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR
+from sklearn.svm import SVC, SVR, LinearSVC
 
+from steadycv import StabilitySearchCV
 from steadycv.candidates import Grid
-from steadycv.checks import check_candidates, check_grid, check_target, check_weights
+from steadycv.checks import (
+    check_candidates,
+    check_grid,
+    check_methods,
+    check_order,
+    check_target,
+    check_weights,
+)
 
 PIPELINE = Pipeline([("scale", StandardScaler()), ("model", Ridge())])
 
@@ -73,7 +82,6 @@ def test_estimators_of_a_grid_are_left_alone():
     [
         (Ridge(), [1.0, 2.0]),
         (Ridge(), np.array([1, 2.5], dtype=object)),
-        (Ridge(), ["1", "2.5"]),
         (Ridge(), np.ones((3, 2))),
         (Ridge(), None),
         (LogisticRegression(), ["a", "b"]),
@@ -94,9 +102,47 @@ def test_targets(estimator, y):
         (Ridge(), [[1.0, 2.0], [np.inf, 0.0]], r"y contains infinity: y\[1\] is inf"),
         (LogisticRegression(), np.array(["a", None], dtype=object), r"y\[1\] is None"),
         (LogisticRegression(), pd.Series(["a", pd.NA, "b"], dtype=object), r"y\[1\] is <NA>"),
-        (Ridge(), ["a", "b"], "y is to be numbers for the regressor Ridge"),
+        (Ridge(), ["a", "b"], r"y is to be numbers for the regressor Ridge, and y\[0\] is 'a'"),
+        (Ridge(), ["1", "2.5"], r"y\[0\] is '1'. Make numbers of it first: y.astype\(float\)"),
+        (Ridge(), np.array([1, "2"], dtype=object), r"y\[1\] is '2'"),
     ],
 )
 def test_targets_that_are_none(estimator, y, message):
     with pytest.raises(ValueError, match=message):
         check_target(estimator, y)
+
+
+def test_methods_that_there_are():
+    check_methods(SVC(probability=True), Grid({}), [("decision_function", "predict_proba")])
+    check_methods(SVC(), Grid({"probability": [False, True]}), [("predict_proba",)])
+    check_methods(LinearSVC(), Grid({}), [])
+
+
+@pytest.mark.parametrize("options", [{"scoring": "neg_log_loss"}, {"loss": "brier"}])
+def test_methods_that_there_are_not(options):
+    search = StabilitySearchCV(LinearSVC(), {"C": [1.0, 2.0]}, **options)
+    with pytest.raises(ValueError, match=r"LinearSVC has no predict_proba.* Take another scoring="):
+        search.fit(np.zeros((10, 2)), np.arange(10) % 2)
+
+
+DAYS = pd.date_range("2020-01-01", periods=6, tz="UTC")
+
+
+def test_rows_that_are_not_sorted_in_time():
+    table = pd.DataFrame({"a": range(6)}, index=DAYS[::-1])
+    assert "sort them first" in check_order(table, TimeSeriesSplit(2))
+    with pytest.warns(UserWarning, match="TimeSeriesSplit takes the rows as sorted in time"):
+        StabilitySearchCV(Ridge(), [{}], cv=TimeSeriesSplit(2)).fit(table, range(6))
+
+
+@pytest.mark.parametrize(
+    ("X", "splitter"),
+    [
+        (pd.DataFrame({"a": range(6)}, index=DAYS), TimeSeriesSplit(2)),
+        (pd.DataFrame({"a": range(6)}, index=DAYS[::-1]), KFold(2)),
+        (pd.DataFrame({"a": range(6)}, index=range(6, 0, -1)), TimeSeriesSplit(2)),
+        (np.zeros((6, 1)), TimeSeriesSplit(2)),
+    ],
+)
+def test_rows_that_are(X, splitter):
+    assert check_order(X, splitter) is None

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.datasets import load_diabetes
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV
@@ -96,6 +98,49 @@ def test_on_several_cores_with_training_sets_apart(tmp_path, estimator, grid, ax
     with parallel_config("threading", n_jobs=2):
         assert_same_bits(fit(estimator, grid), fit(estimator, grid, ledger=tmp_path / "ledger"))
     assert_same_bits(fit(estimator, grid), fit(estimator, grid, ledger=tmp_path / "ledger"))
+
+
+FAILING = {
+    "a tree behind more components than there are": (
+        make_pipeline(PCA(), DecisionTreeRegressor()),
+        {"pca__n_components": [4], "decisiontreeregressor__max_depth": DEPTHS},
+        {"pca__n_components": [4, 90]},
+    ),
+    "a support vector machine without a penalty": (SVR(), {"C": [1.0, 10.0]}, {"C": [1.0, 10.0, -1.0]}),
+    "the same behind a scaler": (
+        make_pipeline(StandardScaler(), SVR()),
+        {"svr__C": [1.0, 10.0]},
+        {"svr__C": [1.0, 10.0, -1.0]},
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize(("estimator", "grid", "more"), FAILING.values(), ids=FAILING)
+def test_what_fails_changes_nothing_for_others(tmp_path, estimator, grid, more):
+    good = fit(estimator, grid, ledger=tmp_path / "ledger")
+    fresh = fit(estimator, grid | more)
+    assert_same_bits(fit(estimator, grid | more, ledger=tmp_path / "ledger"), fresh)
+    worked = [i for i, p in enumerate(fresh.cv_results_["params"]) if p in good.cv_results_["params"]]
+    np.testing.assert_array_equal(fresh.ledger_.error[worked], good.ledger_.error)
+    np.testing.assert_array_equal(fresh.ledger_.change[worked], good.ledger_.change)
+    assert np.isposinf(np.delete(fresh.ledger_.error, worked, axis=0)).any()
+
+
+def test_long_rows(tmp_path):
+    X = np.random.default_rng(0).normal(size=(9000, 2))
+    y = X[:, 0] + np.abs(X[:, 1])
+
+    def fit(rounds, **options):
+        model = HistGradientBoostingRegressor(max_leaf_nodes=3)
+        grid = {"max_iter": rounds}
+        return StabilitySearchCV(model, grid, cv=3, refit=False, **options).fit(X, y)
+
+    fresh = fit([2, 3, 5])
+    fit([3], ledger=tmp_path / "ledger")
+    assert_same_bits(fit([2, 3, 5], ledger=tmp_path / "ledger"), fresh)
+    with parallel_config("threading", n_jobs=2):
+        assert_same_bits(fit([2, 3, 5]), fresh)
 
 
 def test_a_line_is_part_of_what_a_ledger_knows_a_candidate_by(tmp_path):

@@ -1,6 +1,7 @@
 """The ledger on disk: what is in the file is not fitted again, and no file is ever harmed."""
 
 import functools
+import importlib.metadata
 import signal
 import sqlite3
 import subprocess
@@ -14,14 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold, RepeatedKFold
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRegressor
 
-from steadycv import StabilitySearchCV, ledger_file
+from steadycv import StabilitySearchCV, identity, ledger_file
 from steadycv.paths import find_path, register_path
 
 RNG = np.random.default_rng(0)
@@ -475,11 +478,79 @@ def test_other_sample_weight_is_refused(path):
         fit(path, sample_weight=changed(weight))
 
 
-def test_other_version_is_refused(path, monkeypatch):
+[XGBOOST] = importlib.metadata.packages_distributions()["xgboost"]  # there are several builds
+
+
+@pytest.fixture
+def other_version(monkeypatch):
+    """Makes a package another version of itself."""
+
+    def change(name):
+        real = importlib.metadata.version
+        monkeypatch.setattr(identity, "_version", lambda n: "99.0" if n == name else real(n))
+
+    return change
+
+
+@pytest.mark.parametrize("package", ["steadycv", "scikit-learn", "numpy", "numba"])
+def test_other_version_is_refused(path, other_version, package):
     fit(path)
-    monkeypatch.setattr("steadycv.identity.version", lambda name: "99.0")
+    other_version(package)
     with pytest.raises(ValueError, match="its set of versions is different"):
         fit(path)
+
+
+class MyXGB(XGBRegressor):
+    """Of a class of one's own, but not all of it."""
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        XGBRegressor(n_estimators=2),
+        MyXGB(n_estimators=2),
+        make_pipeline(StandardScaler(), XGBRegressor(n_estimators=2)),
+        TransformedTargetRegressor(XGBRegressor(n_estimators=2)),
+    ],
+    ids=["bare", "subclass", "pipeline", "inside another"],
+)
+def test_other_version_of_the_estimator_s_package_is_refused(path, other_version, estimator):
+    search = StabilitySearchCV(estimator, [{}], cv=K, ledger=path, refit=False)
+    search.fit(X, Y)
+    other_version(XGBOOST)
+    with pytest.raises(ValueError, match="its set of versions is different"):
+        search.fit(X, Y)
+
+
+def test_packages_of_a_candidate_are_its_own(path, other_version):
+    """A grid may grow by estimators of another package; with another version these are fitted anew."""
+    model = Pipeline([("model", Ridge())])
+
+    def n_fits(models):
+        search = StabilitySearchCV(model, {"model": models}, cv=K, ledger=path, refit=False)
+        return search.fit(X, Y).n_fits_
+
+    assert n_fits([Ridge()]) == PER_CANDIDATE
+    assert n_fits([Ridge(), XGBRegressor(n_estimators=2)]) == PER_CANDIDATE
+    other_version(XGBOOST)
+    assert n_fits([Ridge(), XGBRegressor(n_estimators=2)]) == PER_CANDIDATE
+
+
+def own_class(body):
+    """A new class of one module and name, as after an edit of a script."""
+    namespace = {"Ridge": Ridge, "__name__": "script"}
+    exec(f"class Own(Ridge):\n    def predict(self, X): {body}", namespace)
+    return namespace["Own"]
+
+
+def test_edited_estimator_is_refused(path):
+    def search(body):
+        return StabilitySearchCV(own_class(body)(), GRID, cv=K, ledger=path, refit=False)
+
+    search("return super(type(self), self).predict(X)").fit(X, Y)
+    assert search("return super(type(self), self).predict(X)").fit(X, Y).n_fits_ == 0
+    with pytest.raises(ValueError, match="its estimator is different"):
+        search("return 2 * super(type(self), self).predict(X)").fit(X, Y)
 
 
 def function(source):

@@ -10,7 +10,7 @@ from steadycv.lattice import Lattice
 from steadycv.losses import LOSSES
 from steadycv.measures import MeanLoss, Rows, SampleScores, Scored
 from steadycv.outputs import ModelsOfPath
-from steadycv.scores import find_score
+from steadycv.scores import BEYOND, find_score
 from steadycv.scoring import Scores
 
 N = 101
@@ -147,6 +147,30 @@ def test_score_is_the_change_where_there_is_no_loss():
     on_all = measure.errors(models, losses, Rows(np.arange(N), None, N)).errors
     assert_array_equal(losses[:, 0], on_all)
     assert_array_equal(measure.change(losses[:1], losses[1:], 0, None), [abs(on_all[0] - on_all[1])])
+
+
+class SomeScores:
+    """Scores as they are told."""
+
+    def __init__(self, *values):
+        self.values = np.array(values)
+
+    def of(self, models, rows, failed):
+        return {"own": self.values}, {}
+
+
+def test_scores_that_are_no_numbers():
+    measure = Scored(SomeScores(0.5, np.nan, np.inf, BEYOND, -np.inf, 0.7), "own", SQUARED)
+    losses = np.zeros((6, N))
+    losses[5] = np.nan  # the model failed
+    found = measure.errors(says(np.zeros((6, N))), losses, Rows(np.arange(N), None, N))
+    assert_array_equal(found.errors, [-0.5, -np.inf, np.inf, -np.inf, -np.inf, np.inf])
+
+
+def test_change_of_scores_that_are_no_numbers():
+    measure = Scored(SomeScores(), "own", None)
+    scores, others = np.array([[-np.inf], [1.0], [2.0]]), np.array([[-np.inf], [-np.inf], [5.0]])
+    assert_array_equal(measure.change(scores, others, 0, None), [np.inf, np.inf, 3.0])
 
 
 def test_what_is_not_defined():

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import is_classifier
 from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -99,6 +100,16 @@ def test_a_scorer_is_given_the_classes_that_training_saw():
         each.about(X)
         assert_array_equal(each.classes_, known)
         assert_array_equal(each.predict_proba(X), said[1])
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy", "neg_log_loss", "roc_auc_ovr", "rand_score", "matthews_corrcoef"]
+)
+def test_scorers_of_scikit_learn_can_ask_a_path(name):
+    model = DecisionTreeClassifier(max_depth=1).fit(X, LABELS)
+    outputs = {m: getattr(model, m)(X)[np.newaxis] for m in ("predict", "predict_proba")}
+    replay = ModelsOfPath(outputs, np.arange(12), classes=CLASSES).model(0, np.arange(12)).about(X)
+    assert get_scorer(name)(replay, X, LABELS) == get_scorer(name)(model, X, LABELS)
 
 
 def test_several_models():

@@ -5,14 +5,15 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 
 from steadycv import StabilitySearchCV, rules
 from steadycv.lattice import Lattice
 from steadycv.ledger import Ledger
-from steadycv.results import NestedScore, nested_scores, weights_table
+from steadycv.results import NestedScore, nested_scores, weights_table, why_no_choice
 from steadycv.selection import Choices
 
 X = np.random.default_rng(0).normal(size=(30, 2))
@@ -108,3 +109,66 @@ def test_splits_keep_their_numbers_where_some_are_left_out():
     expected = np.mean([results[f"split{t}_test_score"] for t in range(2, 6)], axis=0)
     assert_allclose(results["mean_test_score"], expected)
     assert search.n_splits_ == 6
+
+
+def r2_but(value):
+    """A score that is another for one of the candidates, or fails there."""
+
+    def score(model, X, y):
+        if model.alpha == 10.0 and value is None:
+            raise ValueError("not this one")
+        return value if model.alpha == 10.0 else model.score(X, y)
+
+    return score
+
+
+def both_tables(scoring, refit, error_score):
+    how = {"cv": 3, "scoring": scoring, "refit": refit, "error_score": error_score}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = GridSearchCV(Ridge(), GRID, **how).fit(X, Y)
+        return theirs, StabilitySearchCV(Ridge(), GRID, **how, stability_weights=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("error_score", [np.nan, 0.0, 9.0, "raise"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_score_that_is_no_number_stays_and_is_never_chosen(value, error_score):
+    theirs, ours = both_tables(r2_but(value), True, error_score)
+    expected = theirs.cv_results_["mean_test_score"]
+    assert_allclose(ours.cv_results_["mean_test_score"], expected)
+    assert ours.best_index_ == np.argmax(np.where(np.isfinite(expected), expected, -np.inf))
+
+
+@pytest.mark.parametrize("refit", ["a", "b"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, None])
+def test_score_that_fails_leaves_the_others(value, refit):
+    scoring = {"a": "neg_median_absolute_error", "b": r2_but(value)}
+    theirs, ours = both_tables(scoring, refit, -7.0)
+    for name in scoring:
+        table = ours.cv_results_[f"mean_test_{name}"]
+        assert_allclose(table, theirs.cv_results_[f"mean_test_{name}"])
+    assert np.isfinite(ours.nested_scores_["a"].steady)
+
+
+def test_failed_fit_fills_scores_that_nobody_heard_of():
+    def several(model, X, y):
+        return {"a": model.score(X, y), "b": 1.0}
+
+    search = StabilitySearchCV(
+        Ridge(), {"alpha": [-1.0, 1.0]}, cv=3, scoring=several, refit="a", error_score=-7.0
+    )
+    with pytest.warns(FitFailedWarning):
+        search.fit(X, Y)
+    assert search.cv_results_["mean_test_a"][0] == -7
+    assert search.cv_results_["mean_test_b"].tolist() == [-7, 1]
+
+
+def test_why_there_is_no_choice():
+    ledger = Ledger(Lattice(KFold(3).split(range(6)), 6), 2)
+    ledger.error[:] = 1.0
+    assert "split" not in why_no_choice(ledger)
+    ledger.error[:, 0] = -np.inf
+    ledger.error[:, 2] = [np.inf, np.nan]
+    ledger.error[0, 1] = np.inf
+    assert "On the test rows of split 0, 2 no candidate has a score" in why_no_choice(ledger)
+    assert "stratified, shuffled or larger test sets" in why_no_choice(ledger)

@@ -56,6 +56,16 @@ def test_what_a_failure_counts_as(failed_error):
     assert rules.error(known, LATTICE.final)[1] == pytest.approx((failed_error + rest) / 3)
 
 
+@pytest.mark.parametrize("failed_error", [np.inf, 0.0, -np.inf])
+def test_what_has_no_number_for_a_score_is_never_chosen(failed_error):
+    known = ledger(failed_error=failed_error)
+    known.error[1, 0] = -np.inf
+    assert rules.error(known, LATTICE.final)[1] == np.inf
+    view = LATTICE.views[0]
+    known.error[1, view.judged] = -np.inf
+    assert rules.judged_error(known, view, np.array([1])) == np.inf
+
+
 def test_a_choice_is_judged_where_it_was_not_made():
     known, view = ledger(), LATTICE.views[2]
     assert_array_equal(rules.judged_error(known, view, np.array([3])), known.error[3, [view.judged]])

@@ -12,7 +12,7 @@ from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from steadycv.lattice import Lattice
 from steadycv.measures import MeanLoss
 from steadycv.outputs import ModelsOfPath
-from steadycv.scores import find_score, loss_of
+from steadycv.scores import find_score, loss_of, why_not_ranked
 from steadycv.words import loss_name
 
 N_MODELS, N_SAMPLES = 6, 37
@@ -386,6 +386,9 @@ def test_a_score_depends_on_no_other_model(scoring, kind, n_samples, weight, rng
     assert np.isfinite(together).any()
 
 
+MACRO = make_scorer(metrics.fbeta_score, beta=2, average="macro")  # of 1, for scikit-learn's scorers
+
+
 @pytest.mark.parametrize(
     ("scoring", "y", "weight", "classes", "why"),
     [
@@ -413,10 +416,19 @@ def test_a_score_depends_on_no_other_model(scoring, kind, n_samples, weight, rng
         ("recall", [0, 1], [1, 0], None, "no sample of the class 1"),
         ("neg_log_loss", [1, 1], None, None, "one class only"),
         ("neg_log_loss", [1, 1], None, [0, 1], None),
+        ("accuracy", [0.5, 1.0], None, None, "targets that are no labels"),
+        ("accuracy", [0.0, 1.0], None, None, None),
+        ("neg_brier_score", ["a", "a"], None, ["a", "b"], "of which no pos_label names one"),
+        ("neg_brier_score", ["a", "b", "c"], None, None, None),
+        ("neg_brier_score", [1, 2], None, None, None),
+        ("average_precision", ["a", "b", "c"], None, None, "no class is called 1"),
+        ("f1_macro", ["a", "b"], None, ["a", "b"], None),
+        (MACRO, ["a", "b"], None, ["a", "b"], "no class is called 1"),
+        (MACRO, [0, 1], None, [0, 1], None),
     ],
 )
 def test_why_a_score_says_nothing(scoring, y, weight, classes, why):
-    told = find_score(get_scorer(scoring)).undefined(
+    told = find_score(scorer_of(scoring)).undefined(
         np.array(y), weight, None if classes is None else np.array(classes)
     )
     assert told == why or told.endswith(why)
@@ -453,7 +465,7 @@ def test_score_that_says_nothing(scoring, y, wanted):
         make_scorer(metrics.accuracy_score, normalize=False),
         make_scorer(metrics.accuracy_score, sample_weight=[1, 2]),
         make_scorer(metrics.mean_squared_error, multioutput="raw_values"),
-        make_scorer(metrics.mean_pinball_loss, alpha=1.0),
+        make_scorer(metrics.mean_pinball_loss, alpha=1.5),
         make_scorer(metrics.mean_tweedie_deviance, power=0.5),
         make_scorer(metrics.f1_score, average=None),
         make_scorer(metrics.f1_score, labels=[1, 1]),
@@ -484,6 +496,8 @@ LOSSES_OF_NUMBERS = {
     "neg_mean_gamma_deviance": "mean gamma deviance",
     make_scorer(metrics.mean_pinball_loss, alpha=0.9, **LOSS): "pinball loss of the quantile 0.9",
     make_scorer(metrics.mean_pinball_loss, **LOSS): "pinball loss of the quantile 0.5",
+    make_scorer(metrics.mean_pinball_loss, alpha=0, **LOSS): "pinball loss of the quantile 0",
+    make_scorer(metrics.mean_pinball_loss, alpha=1.0, **LOSS): "pinball loss of the quantile 1",
     make_scorer(metrics.mean_tweedie_deviance, **LOSS): "mean squared error",
     make_scorer(metrics.mean_tweedie_deviance, power=1, **LOSS): "mean Poisson deviance",
     make_scorer(metrics.mean_tweedie_deviance, power=1.5, **LOSS): (
@@ -541,3 +555,39 @@ def test_loss_of_probabilities(scoring, n_classes, rng):
 def test_no_mean_of_losses(scoring):
     assert find_score(scorer_of(scoring)) is not None
     assert loss_of(scorer_of(scoring)) is None
+
+
+@pytest.mark.parametrize("scoring", ["neg_brier_score", "d2_brier_score"])
+def test_nobody_says_which_text_is_positive(scoring, rng):
+    if scoring == "d2_brier_score" and not hasattr(metrics, scoring):
+        pytest.skip("scikit-learn does not have it yet")
+    if scoring not in get_scorer_names():
+        scoring = make_scorer(metrics.d2_brier_score, **PROBABILITY)
+    classes = np.array(["no", "yes"])
+    y, outputs = classes[rng.integers(0, 2, N_SAMPLES)], shares(rng, 2)
+    found = find_score(scorer_of(scoring))(y, outputs, None, classes)
+    close(found, expected(scoring, Shares(classes), y, outputs))
+
+
+PART = make_scorer(metrics.roc_auc_score, max_fpr=0.2, **PROBABILITY)
+PRECISION = make_scorer(metrics.average_precision_score, average="micro", **PROBABILITY)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "y", "weight", "why"),
+    [
+        (PART, [0, 0], None, "samples of one class only"),
+        (PART, [0, 1], None, None),
+        (PART, [0, 1], [1.0, 0.0], "samples of one class only"),
+        (PRECISION, [0, 0], None, "no sample of the class 1"),
+        (PRECISION, [1, 1], None, None),
+        (PRECISION, [0, 2, 5], None, None),
+        (PART, [[0, 1], [0, 0]], None, None),
+        ("accuracy", [0, 0], None, None),
+        (lambda estimator, X, y: 0.0, [0, 0], None, None),
+    ],
+)
+def test_why_samples_cannot_be_ranked(scoring, y, weight, why):
+    classes = np.array([0, 2, 5] if 5 in np.ravel(y) else [0, 1])
+    weight = None if weight is None else np.array(weight)
+    assert why_not_ranked(scorer_of(scoring), np.array(y), weight, classes) == why

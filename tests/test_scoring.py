@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, PoissonRegressor, Ridge
 from sklearn.metrics import (
     average_precision_score,
+    brier_score_loss,
     f1_score,
     get_scorer,
     get_scorer_names,
     make_scorer,
     mean_pinball_loss,
+    roc_auc_score,
     top_k_accuracy_score,
     zero_one_loss,
 )
@@ -332,9 +335,154 @@ def test_what_a_scorer_cannot_get_from_a_path_is_fitted():
 
     search = plain(REGRESSORS["tree"], NUMBERS, depth)
     assert_array_equal(search.cv_results_["mean_test_score"], [-1, -2, -4])
-    assert search.n_fits_ == 3 * 4
+    assert search.n_fits_ == (1 + 3) * 4  # the path's, and one of each
 
 
 def test_top_k_with_a_function_of_ones_own():
     two = make_scorer(top_k_accuracy_score, response_method="predict_proba", k=2)
     chooses_as(plain(CLASSIFIERS["tree"], THREE, two), grid_search(CLASSIFIERS["tree"], THREE, two))
+
+
+def table(search, name="score"):
+    return search.cv_results_[f"mean_test_{name}"]
+
+
+# Scores that are refused, as scikit-learn does.
+
+LOG_ERROR = "neg_root_mean_squared_log_error"
+STEEP = np.where(X[:, 0] > 1, 30.0, 0.0)  # a line through these is below -1 somewhere
+SHRUNK = (Ridge(), {"alpha": [1e-3, 1e6]})
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+def test_score_that_scikit_learn_refuses_has_failed():
+    theirs = grid_search(SHRUNK, STEEP, LOG_ERROR, error_score=-9.0)
+    ours = plain(SHRUNK, STEEP, LOG_ERROR, error_score=-9.0)
+    assert ours.cv_results_["split0_test_score"][0] == -9
+    assert_allclose(table(ours), table(theirs))
+
+
+@pytest.mark.parametrize("scoring", [LOG_ERROR, ["r2", LOG_ERROR]])
+def test_score_that_scikit_learn_refuses_is_raised(scoring):
+    with pytest.raises(ValueError, match="Root Mean Squared Logarithmic Error cannot be used"):
+        plain(SHRUNK, STEEP, scoring, refit="r2" if "r2" in scoring else True, error_score="raise")
+
+
+@pytest.mark.parametrize("use_paths", [True, False])
+@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro"])
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning", "ignore:One or more:UserWarning")
+def test_labels_of_a_regressor(scoring, use_paths):
+    model = REGRESSORS["neighbors"]
+    y = (LABELS == "yes").astype(int)
+    theirs = grid_search(model, y, scoring)
+    ours = plain(model, y, scoring, use_paths=use_paths)
+    assert np.isfinite(table(theirs)).tolist() == [True, False, False]  # means are no labels
+    assert_allclose(table(ours), table(theirs))
+    with pytest.raises(
+        ValueError, match=r"accuracy is not defined there: targets that are no labels \("
+    ):
+        plain(model, NUMBERS, "accuracy", use_paths=use_paths)
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning", "ignore:One or more:UserWarning")
+def test_brier_score_of_text():
+    model = CLASSIFIERS["neighbors"]
+    named = make_scorer(
+        brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label="yes"
+    )
+    both = {"right": "accuracy", "brier": "neg_brier_score", "named": named}
+    theirs, ours = (search(model, LABELS, both, refit="right") for search in (grid_search, plain))
+    for name in both:
+        assert_allclose(table(ours, name), table(theirs, name))
+    assert np.isnan(table(ours, "brier")).all()
+    chooses_as(plain(model, LABELS, named), grid_search(model, LABELS, named))
+    with pytest.raises(ValueError, match="loss='brier' needs no name"):
+        plain(model, LABELS, "neg_brier_score")
+    assert_allclose(
+        -table(ours, "named"), plain(model, LABELS, None, loss="brier").cv_results_["cv_error"]
+    )
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+def test_accuracy_of_several_targets():
+    two = np.stack([THREE, THREE], axis=1)
+    with pytest.raises(ValueError, match="Every candidate failed"):
+        plain(CLASSIFIERS["tree"], two, "accuracy")
+    assert judging(DecisionTreeClassifier(), two % 2, scoring="accuracy").loss is LOSSES["zero_one"]
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_brier_score"])
+def test_probabilities_of_several_labels_drive(scoring):
+    y = make_multilabel_classification(60, n_classes=3, random_state=0)[1]
+    found = judging(KNeighborsClassifier(), y, scoring=scoring)
+    assert (type(found.measure), found.name, found.loss) == (Scored, "score", LOSSES["zero_one"])
+
+
+@pytest.mark.parametrize("use_paths", [True, False])
+def test_rows_that_cannot_be_ranked_are_left_out(use_paths):
+    part = make_scorer(roc_auc_score, max_fpr=0.5, response_method="predict_proba")
+    y = np.sort(THREE > 0)
+    search = StabilitySearchCV(
+        *CLASSIFIERS["neighbors"],
+        cv=KFold(3),
+        scoring=part,
+        use_paths=use_paths,
+        stability_weights=0,
+        nested=False,
+    )
+    with pytest.warns(UserWarning, match=r"Left out: .* samples of one class only \(stratified"):
+        search.fit(X, y)
+    assert np.isfinite(table(search)).all()
+
+
+# An estimator's own score.
+
+
+class LikesThree(KNeighborsClassifier):
+    def score(self, X, y):
+        return -abs(self.n_neighbors - 4.0)
+
+
+class LikesTen(Ridge):
+    def score(self, X, y, sample_weight=None):
+        return -abs(self.alpha - 10.0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "y"),
+    [
+        (LikesThree(), {"n_neighbors": [1, 4, 9]}, LABELS),
+        (LikesTen(), {"alpha": [0.1, 10.0, 100.0]}, NUMBERS),
+        (make_pipeline(StandardScaler(), LikesTen()), {"likesten__alpha": [0.1, 10.0]}, NUMBERS),
+        (PoissonRegressor(), {"alpha": [0.1, 1.0, 100.0]}, NUMBERS - NUMBERS.min()),
+    ],
+)
+def test_own_score_drives(estimator, grid, y):
+    theirs, search = grid_search((estimator, grid), y, None), plain((estimator, grid), y, None)
+    chooses_as(search, theirs)
+    assert_allclose(search.cv_results_["cv_error"], -table(theirs))
+    assert search.loss_ is LOSSES["zero_one" if is_classifier(estimator) else "squared_error"]
+
+
+def test_usual_score_does_not_drive():
+    assert type(judging(LogisticRegressionCV(), LABELS).measure) is MeanLoss
+    assert type(judging(LogisticRegressionCV(scoring="roc_auc"), LABELS).measure) is Scored
+    assert type(judging(LikesTen(), NUMBERS, loss="absolute_error").measure) is MeanLoss
+
+
+# Weights.
+
+
+@pytest.mark.parametrize("refit", ["area", "own"])
+def test_function_among_several_takes_weights(refit):
+    def own(estimator, X, y, sample_weight=None):
+        return -np.average(estimator.predict(X) != y, weights=sample_weight)
+
+    weight = RNG.uniform(size=60)
+    search = StabilitySearchCV(
+        *CLASSIFIERS["tree"], cv=CV, scoring={"area": "roc_auc", "own": own}, refit=refit
+    )
+    found = search.fit(X, LABELS, sample_weight=weight)
+    zero_one = StabilitySearchCV(*CLASSIFIERS["tree"], cv=CV, loss="zero_one")
+    expected = zero_one.fit(X, LABELS, sample_weight=weight).cv_results_["cv_error"]
+    assert_allclose(table(found, "own"), -expected)

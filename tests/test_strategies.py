@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.datasets import make_regression
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
@@ -54,6 +55,54 @@ def test_descent_ends_even_where_errors_never_settle():
 def test_descent_of_several_grids_takes_the_best_of_each():
     grid = Grid([{"a": [1, 2, 3]}, {"a": [7, 8], "b": [0, 1]}, {}])
     assert play(coordinate_descent, grid, lambda c: abs(c.get("a", 9) - 8))[0] == {"a": 8, "b": 0}
+
+
+def halving(grid):
+    """Looks between the two best, again and again."""
+    known = dict(enumerate((yield range(len(grid)))))
+    for _ in range(4):
+        one, two = sorted(known, key=known.get)[:2]
+        [middle] = grid.add([{"alpha": float(np.sqrt(grid[one]["alpha"] * grid[two]["alpha"]))}])
+        if middle in known:
+            break
+        [known[middle]] = yield [middle]
+    return min(known, key=known.get)
+
+
+ENDS = {"alpha": [1e-3, 1.0, 1e3]}
+
+
+@pytest.mark.parametrize("estimator", [Ridge(), Ridge(solver="lsqr")], ids=["path", "separate"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_candidates_that_come_while_the_search_runs(estimator, n_jobs):
+    X, y = make_regression(60, 40, noise=200, random_state=0)
+    with parallel_config("threading"):
+        search = StabilitySearchCV(estimator, ENDS, search=halving, n_jobs=n_jobs).fit(X, y)
+    alphas = search.cv_results_["param_alpha"].tolist()
+    assert len(set(alphas)) == len(alphas) == len(search.ledger_) > 6
+    assert search.best_params_["alpha"] not in ENDS["alpha"]
+    # The choices are those of their own looking around, and the numbers those of a grid.
+    whole = StabilitySearchCV(estimator, {"alpha": alphas}, use_paths=False).fit(X, y)
+    looked_at = ~np.isnan(search.cv_results_["instability"])
+    for name in ("cv_error", "instability"):
+        np.testing.assert_allclose(
+            search.cv_results_[name][looked_at], whole.cv_results_[name][looked_at], rtol=1e-9
+        )
+    for view in search.lattice_.views:
+        chosen = search.weights_[f"split{view.split}_index"]
+        np.testing.assert_allclose(
+            search.weights_[f"split{view.split}_error"], whole.ledger_.error[chosen, view.judged]
+        )
+
+
+def test_candidates_that_come_are_in_the_file_too(tmp_path):
+    X, y = make_regression(60, 40, noise=200, random_state=0)
+    search = StabilitySearchCV(Ridge(), ENDS, search=halving, ledger=tmp_path / "ledger", verbose=1)
+    first = search.fit(X, y)
+    errors, choice = first.ledger_.error, first.best_params_
+    again = search.fit(X, y)
+    assert (again.n_fits_, again.best_params_) == (0, choice)
+    np.testing.assert_array_equal(again.ledger_.error, errors)
 
 
 def test_a_strategy_of_ones_own():

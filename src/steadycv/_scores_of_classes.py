@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Floats = NDArray[np.float64]
 
+UNNAMED = "two classes with text for labels, of which no pos_label names one"
+
 
 def roc_auc(
     samples: Samples, outputs: Array, *, multi_class: str = "raise", average: str = "macro"
@@ -65,10 +67,10 @@ def average_precision(
 ) -> Floats:
     """Mean precision over the recalls; of several classes, averaged over them."""
     known = samples.known.tolist()
+    if (len(known) == 2 and pos_label not in known) or (len(known) > 2 and pos_label != 1):
+        return np.full(len(outputs), np.nan)
     if len(known) > 2:
         return _over_classes(_step_area, samples, outputs, average)
-    if len(known) == 2 and pos_label not in known:
-        return np.full(len(outputs), np.nan)
     values = _of_one_class(outputs, last=len(known) == 1 or pos_label == known[-1])
     return _step_area(values, samples.y == pos_label, samples.weight)
 
@@ -76,10 +78,10 @@ def average_precision(
 def average_precision_undefined(samples: Samples, *, pos_label: Any = 1, **_average: Any) -> str | None:
     """No sample of the class that is to be found."""
     known = samples.known.tolist()
-    if len(known) > 2:
-        return _missing(samples)
-    if len(known) == 2 and pos_label not in known:
+    if len(known) > 1 and pos_label not in known:
         return f"no class is called {pos_label!r}"
+    if len(known) > 2:  # scikit-learn wants one of them to be called 1, though nothing depends on it
+        return _missing(samples) if pos_label == 1 else "more than two classes"
     there = pos_label in samples.there.tolist()
     return None if there else f"no sample of the class {pos_label!r}"
 
@@ -126,7 +128,7 @@ def brier(samples: Samples, outputs: Array, *, scale_by_half: bool | None = None
     half = probabilities.shape[2] == 2 if scale_by_half is None else scale_by_half
     squares = (_truth(samples) - probabilities) ** 2
     scores = samples.mean(squares.sum(axis=2)) * (0.5 if half else 1.0)
-    return np.where(_beyond(probabilities), np.nan, scores)
+    return np.where(_beyond(probabilities) | _unnamed(samples), np.nan, scores)
 
 
 def d2_log_loss(samples: Samples, outputs: Array) -> Floats:
@@ -154,9 +156,24 @@ def one_known(samples: Samples, **_parameters: Any) -> str | None:
     return "one class only" if len(samples.known) == 1 else None
 
 
+def brier_undefined(samples: Samples, **_parameters: Any) -> str | None:
+    """One class only, or two of which none is named."""
+    return one_known(samples) or (UNNAMED if _unnamed(samples) else None)
+
+
+def d2_brier_undefined(samples: Samples, **_parameters: Any) -> str | None:
+    """Samples of one class only, or of two of which none is named."""
+    return one_there(samples) or (UNNAMED if _unnamed(samples) else None)
+
+
 def one_there(samples: Samples, **_parameters: Any) -> str | None:
     """Samples of one class only."""
     return "samples of one class only" if len(samples.there) == 1 else None
+
+
+def _unnamed(samples: Samples) -> bool:
+    """Whether scikit-learn asks which of two classes is the positive one, as their labels are text."""
+    return len(samples.known) == 2 and samples.known.dtype.kind in "OUS"
 
 
 def _missing(samples: Samples) -> str | None:

@@ -134,7 +134,7 @@ def of_one_label_undefined(
 ) -> str | None:
     """Averaged over one label alone: more than two classes, or none that has this name."""
     if average != "binary":
-        return None
+        return f"no class is called {pos_label!r}" if _unknown(samples, pos_label) else None
     known = np.unique(samples.y)
     if len(known) > 2:
         return "more than two classes"
@@ -164,6 +164,15 @@ def one_class_adjusted(samples: Samples, *, adjusted: bool = False) -> str | Non
     """Samples of one class only, where chance would be always right."""
     alone = adjusted and len(np.unique(samples.counting)) == 1
     return "samples of one class only" if alone else None
+
+
+def _unknown(samples: Samples, pos_label: Any) -> bool:
+    """Whether there is no such class: scikit-learn's scorers refuse it, though no average needs it."""
+    return (
+        pos_label is not None
+        and samples.classes is not None
+        and pos_label not in samples.classes.tolist()
+    )
 
 
 class _Codes(NamedTuple):

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from steadycv.paths.settings import key_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from steadycv.paths.settings import Key
 
 __all__ = ["Box", "Candidates", "Grid"]
 
@@ -57,20 +61,30 @@ class Candidates:
     Examples
     --------
     >>> candidates = Candidates([{"alpha": 1}])
-    >>> candidates.add([{"alpha": 2}, {"alpha": 3}])
-    array([1, 2])
+    >>> candidates.add([{"alpha": 2}, {"alpha": 1}, {"alpha": 3}])
+    array([1, 0, 2])
     >>> candidates[2], len(candidates)
     ({'alpha': 3}, 3)
     """
 
     def __init__(self, settings: Sequence[dict[str, Any]] = ()) -> None:
         self._settings = list(settings)
+        self._numbers: dict[Key, int] | None = None  # made when more is added
 
     def add(self, settings: Sequence[dict[str, Any]]) -> NDArray[np.intp]:
-        """Append settings; returns their numbers."""
-        first = len(self._settings)
-        self._settings.extend(settings)
-        return np.arange(first, len(self._settings))
+        """Append settings that are not there yet; returns the numbers of all."""
+        if self._numbers is None:
+            self._numbers = {}
+            for number, setting in enumerate(self._settings):
+                self._numbers.setdefault(key_of(setting), number)
+        found = []
+        for setting in settings:
+            key = key_of(setting)
+            if key not in self._numbers:
+                self._numbers[key] = len(self._settings)
+                self._settings.append(setting)
+            found.append(self._numbers[key])
+        return np.array(found, dtype=np.intp)
 
     def __getitem__(self, candidate: int) -> dict[str, Any]:
         return self._settings[candidate]

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from itertools import product
-from numbers import Number
+from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_regressor
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from steadycv._compat import to_numpy
 from steadycv.estimators import new_estimator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
-    from steadycv.candidates import Grid
+    from steadycv.candidates import Candidates, Grid
 
-__all__ = ["check_candidates", "check_grid", "check_groups", "check_target", "check_weights"]
+__all__ = [
+    "check_candidates",
+    "check_grid",
+    "check_groups",
+    "check_methods",
+    "check_order",
+    "check_target",
+    "check_weights",
+]
 
 A_LIST = "Pass a list of numbers, such as [0, 0.1, 1]."
 
@@ -189,9 +201,37 @@ def check_target(estimator: Any, y: Any) -> None:
                 "samples out."
             )
     if is_regressor(estimator) and target.dtype.kind in "OSU":
-        try:
-            target.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        for row, value in enumerate(target.ravel().tolist()):
+            if not isinstance(value, Real | Decimal | np.bool_):
+                raise ValueError(
+                    f"y is to be numbers for the regressor {type(estimator).__name__}, and y[{row}] is "
+                    f"{value!r}. Make numbers of it first: y.astype(float)."
+                )
+
+
+def check_methods(estimator: Any, candidates: Candidates, asked: Iterable[Sequence[str]]) -> None:
+    """Refuse to ask for what none of the candidates can say, such as probabilities."""
+    for methods in asked:
+        if any(hasattr(estimator, method) for method in methods):
+            continue
+        for params in candidates:
+            changed = new_estimator(estimator, params)
+            if any(hasattr(changed, method) for method in methods):
+                break
+        else:
             raise ValueError(
-                f"y is to be numbers for the regressor {type(estimator).__name__}, and is not: {error}"
-            ) from None
+                f"{type(estimator).__name__} has no {' or '.join(methods)}, which what drives the "
+                "selection asks for. Take another scoring= or loss=, or an estimator that has it."
+            )
+
+
+def check_order(X: Any, splitter: Any) -> str | None:
+    """A line on rows that TimeSeriesSplit takes as sorted, where their index says that they are not."""
+    index: Any = getattr(X, "index", None)
+    has_times = getattr(getattr(index, "dtype", None), "kind", "") == "M"
+    if not isinstance(splitter, TimeSeriesSplit) or not has_times or index.is_monotonic_increasing:
+        return None
+    return (
+        "TimeSeriesSplit takes the rows as sorted in time, and by their index they are not: sort them "
+        "first, X = X.sort_index() and y likewise."
+    )

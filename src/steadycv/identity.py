@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib.metadata import packages_distributions, version
+from numbers import Real
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from steadycv._compat import parts_of_scorer, several_scorers
 from steadycv.estimators import new_estimator
 from steadycv.fingerprint import fingerprint
+from steadycv.paths.separate import SEPARATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from steadycv.candidates import Candidates
     from steadycv.planning import Line
@@ -21,54 +26,100 @@ __all__ = ["candidate_keys", "identity"]
 _PACKAGES = ("steadycv", "scikit-learn", "numpy", "scipy", "joblib", "numba")
 
 
-def identity(problem: Problem, scoring: Any, candidates: Candidates) -> dict[str, str]:
+def identity(problem: Problem, scoring: Any) -> dict[str, str]:
     """Fingerprints of the parts of a search that all its numbers depend on."""
     judging, lattice = problem.judging, problem.lattice
     splits = [(split.train, split.test) for split in lattice.splits]
+    scorers = several_scorers(scoring) or {"score": scoring}
     return {
         "data": fingerprint(problem.X, problem.y, problem.fit_params),
         "folds": fingerprint(splits, lattice.rows(lattice.final.reference)),
-        "estimator": fingerprint(problem.estimator),
+        "estimator": fingerprint(problem.estimator, _own_code([problem.estimator])),
         "scoring": fingerprint(
             judging.loss, judging.name, judging.weight, scoring, problem.return_train_score, problem.keep
         ),
-        "set of versions": _versions([problem.estimator, *(v for c in candidates for v in c.values())]),
+        "set of versions": _versions([problem.estimator, judging.loss, *scorers.values()], _PACKAGES),
     }
 
 
-def candidate_keys(estimator: Any, candidates: Candidates, lines: Sequence[Line]) -> list[str]:
-    """A fingerprint of each candidate, and of what else its numbers depend on: path and line."""
-    alone = [fingerprint(new_estimator(estimator, params)) for params in candidates]
+def candidate_keys(
+    estimator: Any, candidates: Candidates, lines: Sequence[Line], first: int = 0
+) -> list[str]:
+    """A fingerprint of each candidate from `first` on, and of what else its numbers depend on.
+
+    That are the path that serves it and the candidates of its line, and the versions of what its
+    settings come from.
+    """
+    settings = [candidates[c] for c in range(first, len(candidates))]
+    alone = [
+        fingerprint(new_estimator(estimator, each), _own_code(each.values()), _versions(each.values()))
+        for each in settings
+    ]
     keys = list(alone)
     for line in lines:
-        path = line.group.path
-        if path is not None:
-            company = [alone[c] for c in line.candidates.tolist()]
-            for c in line.candidates.tolist():
-                name = f"{type(path).__module__}.{type(path).__qualname__}"
-                keys[c] = fingerprint(alone[c], name, company)
+        path, members = line.group.path, [c - first for c in line.candidates.tolist()]
+        if path is SEPARATE or members[0] < 0:
+            continue
+        company = [alone[c] for c in members]
+        name = f"{type(path).__module__}.{type(path).__qualname__}"
+        for c in members:
+            keys[c] = fingerprint(alone[c], name, _versions([path]), company)
     return keys
 
 
-def _versions(things: Iterable[Any]) -> str:
-    """The versions of our packages, and of those that estimators come from."""
-    names = set(_PACKAGES)
+def _versions(things: Iterable[Any], packages: Collection[str] = ()) -> str:
+    """The versions of some packages, and of those that estimators and functions come from."""
+    names = set(packages)
     for module in {module for thing in things for module in _modules(thing)}:
         names.update(_distributions().get(module, ()))
-    return " ".join(f"{name} {version(name)}" for name in sorted(names))
+    return " ".join(f"{name} {_version(name)}" for name in sorted(names))
+
+
+def _own_code(things: Iterable[Any]) -> list[Any]:
+    """The code of estimator classes that are in no package with a version."""
+    found = []
+    for each in [part for thing in things for part in _parts(thing)]:
+        for cls in type(each).__mro__ if _is_estimator(each) else ():
+            if not _is_installed(cls):
+                functions = [getattr(v, "fget", getattr(v, "__func__", v)) for v in vars(cls).values()]
+                found.append((cls, [f for f in functions if _is_of(cls, f)]))
+    return found
+
+
+def _is_of(cls: type, function: Any) -> bool:
+    """Whether a function was written in the class, and not put there later."""
+    return isinstance(function, FunctionType) and function.__qualname__.startswith(cls.__qualname__)
+
+
+def _is_installed(cls: type) -> bool:
+    module = cls.__module__.partition(".")[0]
+    return module in sys.stdlib_module_names or module in _distributions()
+
+
+def _parts(thing: Any) -> list[Any]:
+    """An estimator, or a function, and what is inside it."""
+    return [thing, *(thing.get_params().values() if _is_estimator(thing) else ())]
 
 
 def _modules(thing: Any) -> Iterator[str]:
     """The top-level modules that an estimator, or a function, and what is inside it come from."""
-    inside = list(thing.get_params().values()) if _is_estimator(thing) else []
-    for each in [thing, *inside]:
-        if _is_estimator(each) or callable(each):
-            module = getattr(each, "__module__", None) or type(each).__module__
-            yield module.partition(".")[0]
+    for each in _parts(thing):
+        if isinstance(each, Real | str):
+            continue
+        names = [cls.__module__ for cls in type(each).__mro__]
+        names += [each.__module__] if isinstance(each, FunctionType | type) else []
+        scorer = parts_of_scorer(each)
+        names += [] if scorer is None else [scorer.function.__module__]
+        yield from {name.partition(".")[0] for name in names}
 
 
 def _is_estimator(thing: Any) -> bool:
     return hasattr(thing, "get_params") and not isinstance(thing, type)
+
+
+@cache
+def _version(name: str) -> str:
+    return version(name)
 
 
 @cache

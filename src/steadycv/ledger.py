@@ -24,7 +24,9 @@ __all__ = ["Ledger"]
 class Ledger:
     """Errors and changes of loss, a row a candidate.
 
-    NaN stands for what is not known yet, infinity for what a failed fit leaves unknown.
+    NaN stands for what is not known yet, infinity for what a failed fit or scorer leaves unknown; in
+    `error`, minus infinity for a score that is no finite number: such a candidate is never chosen. In
+    the tables of scores such a number stays as it is, and the largest float stands for infinity.
 
     Parameters
     ----------
@@ -125,18 +127,19 @@ class Ledger:
             )
         table[candidate, :known] = numbers[:known]
 
-    def forget_failures(self) -> None:
-        """Take failed fits and failed scores as not known."""
+    def forget_failures(self, first: int = 0) -> None:
+        """Take failed fits and failed scores of candidates from `first` on as not known."""
+        is_new = np.arange(len(self))[:, np.newaxis] >= first
         for tables in (self.test_scores, self.train_scores):
             for table in tables.values():
-                failed = np.isposinf(table)
+                failed = np.isposinf(table) & is_new
                 evaluations = np.broadcast_to(self.lattice.evaluation_of_split, table.shape)[failed]
                 self.error[np.nonzero(failed)[0][evaluations >= 0], evaluations[evaluations >= 0]] = (
                     np.nan
                 )
                 table[failed] = np.nan
         for _, table in self._tables():
-            table[np.isposinf(table)] = np.nan
+            table[np.isposinf(table) & is_new] = np.nan
 
     def freeze(self) -> None:
         """From now on the tables can only be read."""

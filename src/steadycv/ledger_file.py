@@ -21,7 +21,7 @@ import numpy as np
 from steadycv.waiting import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -79,22 +79,21 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
     identity : dict of str to str
         Fingerprints of the parts of a search that its numbers depend on. A file with others is
         refused.
-    keys : list of str
-        Fingerprint of each candidate.
-    settings : list of str
-        Each candidate as a text, for people who look into the file.
+    describe : callable
+        Gives, of the candidates from a number on, the fingerprints, and texts for people who look into
+        the file.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         identity: dict[str, str],
-        keys: list[str],
-        settings: list[str],
+        describe: Callable[[int], tuple[list[str], list[str]]],
     ) -> None:
         self._path = str(Path(path).absolute())  # ":memory:" would not be a file
-        self._keys = keys
-        self._settings = settings
+        self._describe = describe
+        self._keys: list[str] = []
+        self._settings: list[str] = []
         self._state: State | None = None
         self._lines: Sequence[Line] = ()
         self._line_keys: list[str] = []
@@ -176,20 +175,34 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         self._state = state
         self._n_losses = n_losses
         self._lines = lines
-        self._line_keys = [_digest(*(self._keys[c] for c in line.candidates.tolist())) for line in lines]
-        places: dict[str, list[int]] = {}
-        for candidate, key in enumerate(self._keys):
-            places.setdefault(key, []).append(candidate)
+        self.grown()
         with self._explained():
-            self._load_numbers(places)
-            self._load_outputs(places)
-            state.ledger.forget_failures()
-            self._load_waiting()
             # A file that cannot be written is to be an error now, and not after the first fits.
             self._connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
             # What is committed is with the operating system, and survives us, before it is on the disk.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def grown(self) -> None:
+        """Take from the file what it knows of the candidates that are new."""
+        if self._state is None:
+            return
+        first, first_line = len(self._keys), len(self._line_keys)
+        keys, settings = self._describe(first)
+        self._keys += keys
+        self._settings += settings
+        self._line_keys += [
+            _digest(*(self._keys[c] for c in line.candidates.tolist()))
+            for line in self._lines[first_line:]
+        ]
+        places: dict[str, list[int]] = {}
+        for candidate, key in enumerate(keys, start=first):
+            places.setdefault(key, []).append(candidate)
+        with self._explained():
+            self._load_numbers(places)
+            self._load_outputs(places)
+            self._state.ledger.forget_failures(first)
+            self._load_waiting(first_line)
 
     def _load_numbers(self, places: dict[str, list[int]]) -> None:
         assert self._state is not None
@@ -212,12 +225,13 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 self._state.kept.keep([candidate], split, [outputs])
                 self._written.add((candidate, split))
 
-    def _load_waiting(self) -> None:
+    def _load_waiting(self, first_line: int) -> None:
         """Losses that wait for others are of use where these are still to come."""
         assert self._state is not None
         ledger = self._state.ledger
         lattice = ledger.lattice
-        numbers = {key: number for number, key in enumerate(self._line_keys)}
+        new_lines = enumerate(self._line_keys[first_line:], start=first_line)
+        numbers = {key: number for number, key in new_lines}
         query = "SELECT line, training_set, float64, checksum FROM waiting"
         for key, training_set, blob, checksum in self._connection.execute(query):
             if not isinstance(blob, bytes) or checksum != _digest(key, str(training_set), blob):

@@ -15,6 +15,7 @@ import numpy as np
 
 from steadycv._arrays import one_column, plain
 from steadycv._compat import to_numpy
+from steadycv.scores import BEYOND
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -215,6 +216,8 @@ class SampleScores:
 class Scored:
     """The error is minus a score; changes are those of a per-sample loss.
 
+    Where the score is NaN or infinite the error is minus infinity, and infinity where it failed.
+
     Attributes
     ----------
     scores : Scores
@@ -270,10 +273,10 @@ class Scored:
                 "one that drives the selection."
             )
         values = tables[self.name]
-        if failed is not None:
-            values = np.where(failed, np.nan, values)
-        errors = np.where(np.isnan(values) | np.isposinf(values), np.inf, -values)
-        return Found(errors, failures, tables)
+        is_number = np.isfinite(values) & (values < BEYOND)
+        errors = np.where(is_number, -values, -np.inf)
+        has_failed = np.isposinf(values) if failed is None else np.isposinf(values) | failed
+        return Found(np.where(has_failed, np.inf, errors), failures, tables)
 
     def change(
         self, losses: NDArray[np.float64], others: NDArray[np.float64], reference: int, rows: Rows
@@ -281,7 +284,9 @@ class Scored:
         """The mean absolute change."""
         if self.changes is not None:
             return _mean_change(losses, others, rows)
-        return np.abs(losses[:, reference] - others[:, reference])
+        with np.errstate(invalid="ignore"):
+            change = np.abs(losses[:, reference] - others[:, reference])
+        return np.where(np.isnan(change), np.inf, change)  # known to be no number
 
 
 def _references(lattice: Lattice) -> list[int]:

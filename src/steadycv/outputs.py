@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -183,7 +182,12 @@ class Replay(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_said", {}):
-            return partial(self._answer, name)
+
+            def answer(X: Any) -> NDArray[Any]:
+                return self._answer(name, X)
+
+            answer.__name__ = name  # by which scikit-learn's scorers ask again
+            return answer
         raise AttributeError(f"A path does not know {name!r}.")
 
     def _answer(self, name: str, X: Any) -> NDArray[Any]:

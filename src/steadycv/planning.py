@@ -89,6 +89,7 @@ class Planner:
                 [v for each in settings for v in each.values() if hasattr(v, "get_params")],
             )
             and not any(map(is_foreign, (problem.X, problem.y, *problem.fit_params.values()))),
+            n_held=1 + len(problem.lattice.splits),  # those with which others are compared
         )
         self.line_of = np.concatenate([self.line_of, np.zeros(len(settings), dtype=np.intp)])
         for group in groups:

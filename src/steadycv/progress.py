@@ -9,6 +9,8 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from steadycv.scores import BEYOND
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,6 +39,9 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
         self._bar = self._progress.add_task("fit", total=0)
         self._total = 0
 
+    def grown(self) -> None:
+        """There are more candidates."""
+
     def start(self, tasks: Sequence[Task]) -> None:
         """Tasks begin."""
         self._total += sum(len(task.training_sets) for task in tasks)
@@ -57,6 +62,9 @@ class FitLines:
     def __init__(self, lattice: Lattice, *, with_scores: bool) -> None:
         self._lattice = lattice
         self._with_scores = with_scores
+
+    def grown(self) -> None:
+        """There are more candidates."""
 
     def start(self, tasks: Sequence[Task]) -> None:
         """Tasks begin."""
@@ -79,7 +87,11 @@ class FitLines:
 
 
 def _score_text(name: str, split: int, cells: Cells, row: int) -> str:
-    test = f"{cells.test_scores[name, split][row]:.3f}"
+    test = _number(cells.test_scores[name, split][row])
     if (name, split) in cells.train_scores:
-        return f"{name}=(train={cells.train_scores[name, split][row]:.3f}, test={test})"
+        return f"{name}=(train={_number(cells.train_scores[name, split][row])}, test={test})"
     return f"{name}={test}"
+
+
+def _number(score: float) -> str:
+    return f"{score:.3f}" if score < BEYOND else "inf"

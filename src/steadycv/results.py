@@ -9,6 +9,7 @@ import numpy as np
 
 from steadycv import rules
 from steadycv._compat import format_results
+from steadycv.scores import BEYOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from steadycv.ledger import Ledger
     from steadycv.selection import Choices
 
-__all__ = ["NestedScore", "grid_search_results", "nested_scores", "weights_table"]
+__all__ = ["NestedScore", "grid_search_results", "nested_scores", "weights_table", "why_no_choice"]
+
+NO_CHOICE = (
+    "Every candidate failed on some training set, or its score there is no number, so there is none to "
+    "choose. {}Where something failed the warning above has the errors; with error_score='raise' the "
+    "first one stops the search."
+)
+NOWHERE = (
+    "On the test rows of split {} no candidate has a score. If they lack a class or some targets that "
+    "the score needs, stratified, shuffled or larger test sets have them. "
+)
 
 
 class NestedScore(NamedTuple):
@@ -43,7 +54,7 @@ def grid_search_results(
     `driving` names the score that drives the selection, if one does.
     """
     judged = np.flatnonzero(ledger.lattice.evaluation_of_split >= 0)
-    failed = np.isposinf(ledger.error[:, ledger.lattice.evaluation_of_split[judged]])
+    error = ledger.error[:, ledger.lattice.evaluation_of_split[judged]]
     columns: dict[str, list[Any]] = {
         "fit_time": ledger.fit_time[:, judged].ravel().tolist(),
         "score_time": ledger.score_time[:, judged].ravel().tolist(),
@@ -52,9 +63,7 @@ def grid_search_results(
     if search.return_train_score:
         kinds["train_scores"] = ledger.train_scores
     for kind, tables in kinds.items():
-        scores = {
-            name: _filled(table[:, judged], failed, search.error_score) for name, table in tables.items()
-        }
+        scores = _filled({name: t[:, judged] for name, t in tables.items()}, error, search.error_score)
         columns[kind] = (
             [dict(zip(scores, row, strict=True)) for row in zip(*scores.values(), strict=True)]
             if search.multimetric_
@@ -62,24 +71,30 @@ def grid_search_results(
         )
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     with warnings.catch_warnings():
-        # A driving score that is NaN is worth a warning; not a candidate that nobody looked at, a fit
-        # that failed, which was warned of, or another score that is not defined.
-        driven = ledger.test_scores.get(driving or "", np.zeros((1, 1)))
-        if not (np.isnan(driven) & ~np.isnan(ledger.error[:, :1])).any():
+        # A driving score that is no number is worth a warning; not a candidate that nobody looked at, a
+        # fit that failed, which was warned of, or another score that is not defined.
+        driven = ledger.test_scores.get(driving or "", np.zeros(ledger.fit_time.shape))[:, judged]
+        is_number = np.isfinite(driven) & (driven < BEYOND)
+        if (is_number | np.isposinf(driven) | np.isnan(error)).all():
             warnings.filterwarnings("ignore", message="One or more of the")
         results: dict[str, Any] = format_results(search, list(candidates), len(judged), rows)
     return results if len(judged) == len(ledger.lattice.splits) else _renumbered(results, judged, ledger)
 
 
 def _filled(
-    table: NDArray[np.float64], failed: NDArray[np.bool_], error_score: float | str
-) -> list[float]:
-    """Scores, with the error score where a fit or a scorer failed."""
-    known = ~(failed | np.isposinf(table))
-    return [
-        score if is_known else float(error_score)
-        for score, is_known in zip(table.flat, known.flat, strict=True)
-    ]
+    tables: dict[str, NDArray[np.float64]], error: NDArray[np.float64], error_score: float | str
+) -> dict[str, list[float]]:
+    """Scores by name, with the error score where the fit or the scorer failed."""
+    # Where a fit failed, scores whose names only a result tells were never heard of.
+    lost = np.isposinf(error) & np.all([~np.isfinite(t) for t in tables.values()], axis=0)
+    filled = {}
+    for name, table in tables.items():
+        failed = np.isposinf(table) | (np.isnan(table) & lost)
+        scores = np.where(table == BEYOND, np.inf, table)
+        if failed.any():
+            scores[failed] = float(error_score)
+        filled[name] = scores.ravel().tolist()
+    return filled
 
 
 def _renumbered(results: dict[str, Any], judged: NDArray[np.intp], ledger: Ledger) -> dict[str, Any]:
@@ -128,4 +143,13 @@ def nested_scores(
 def _mean_score(ledger: Ledger, table: NDArray[np.float64], chosen: NDArray[np.intp]) -> float:
     splits = np.array([view.split for view in ledger.lattice.views], dtype=np.intp)
     scores = np.where(chosen < 0, np.nan, table[chosen, splits])
-    return float(np.where(np.isfinite(scores), scores, np.nan).mean())
+    return float(np.where(np.isfinite(scores) & (scores < BEYOND), scores, np.nan).mean())
+
+
+def why_no_choice(ledger: Ledger) -> str:
+    """What to say where none can be chosen: on which splits nobody has a score, and what helps."""
+    judged = np.flatnonzero(ledger.lattice.evaluation_of_split >= 0)
+    error = ledger.error[:, ledger.lattice.evaluation_of_split[judged]]
+    nowhere = judged[np.isinf(error).any(axis=0) & ~np.isfinite(error).any(axis=0)]
+    numbers = ", ".join(map(str, nowhere.tolist()))
+    return NO_CHOICE.format(NOWHERE.format(numbers) if numbers else "")

@@ -95,4 +95,6 @@ def first_minimum(errors: NDArray[np.float64]) -> int:
 
 
 def _counted(ledger: Ledger, errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.isposinf(errors), ledger.failed_error, errors)
+    counted = np.where(np.isposinf(errors), ledger.failed_error, errors)
+    # Minus infinity is a score that is no finite number: nobody is chosen for it.
+    return np.where(np.isneginf(counted), np.inf, counted)

@@ -1,4 +1,4 @@
-"""Scores of many models at once, equal to scikit-learn's scorers.
+"""Scores of many models at once, equal to scikit-learn's scorers up to rounding.
 
 A search asks for a score for every candidate, training set and view. A scorer takes half a
 millisecond for each, which is more than many a fit; here one call serves all models that were
@@ -21,14 +21,17 @@ from steadycv import _scores_of_numbers as numbers_
 from steadycv._arrays import plain
 from steadycv._compat import ScorerParts, parts_of_scorer
 from steadycv._samples import Samples
-from steadycv.losses import LOSSES, Loss, pinball_loss, tweedie
+from steadycv.losses import LOSSES, Loss, _Pinball, tweedie
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["LossOf", "Score", "find_score", "loss_of"]
+__all__ = ["BEYOND", "LossOf", "Score", "find_score", "loss_of", "why_not_ranked"]
+
+# Stands for a score of infinity where infinity itself stands for a score that failed.
+BEYOND = float(np.finfo(np.float64).max)
 
 Kind = Literal["numbers", "labels", "values"]
 
@@ -107,7 +110,7 @@ class Score:
         Returns
         -------
         scores : ndarray of shape (n_models,)
-            NaN for a model where scikit-learn raises.
+            NaN for a model where scikit-learn raises, or says NaN.
         """
         samples, outputs = self._samples(y, weight, classes), plain(np.ascontiguousarray(outputs))
         if self.kind == "numbers":
@@ -116,7 +119,7 @@ class Score:
             outputs = outputs.astype(np.float64)
         scores = np.full(len(outputs), np.nan)
         sound = _sound(outputs, self.kind)
-        if _nothing_judged(samples) is None and sound.any():
+        if _nothing_judged(samples, self.kind) is None and sound.any():
             some = outputs if sound.all() else outputs[sound]
             with np.errstate(all="ignore"):
                 scores[sound] = self.value(samples, some, **self.parameters)
@@ -141,7 +144,7 @@ class Score:
             A few words. The score itself is then NaN, or the constant that scikit-learn warns of.
         """
         samples = self._samples(y, weight, classes)
-        nothing = _nothing_judged(samples)
+        nothing = _nothing_judged(samples, self.kind)
         if nothing is not None or self.why is None:
             return nothing
         return self.why(samples, **self.parameters)
@@ -237,6 +240,42 @@ def loss_of(scorer: Any) -> LossOf | None:
     return LossOf(loss, maker.best) if parts.sign == maker.sign else None
 
 
+def why_not_ranked(
+    scorer: Any,
+    y: NDArray[Any],
+    weight: NDArray[Any] | None = None,
+    classes: NDArray[Any] | None = None,
+) -> str | None:
+    """Why samples cannot be ranked, by an area or average precision with whatever keywords; else None.
+
+    Parameters
+    ----------
+    scorer : callable
+        Any scorer; of others than these, None is said.
+    y, weight, classes : ndarray
+        As in a call of a `Score`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics import make_scorer, roc_auc_score
+    >>> from steadycv.scores import why_not_ranked
+    >>> of_few = make_scorer(roc_auc_score, max_fpr=0.2, response_method="predict_proba")
+    >>> why_not_ranked(of_few, np.array([1, 1]))
+    'samples of one class only'
+    """
+    parts = _parts(scorer)
+    name = None if parts is None else parts.function.__name__
+    if parts is None or name not in _RANKINGS or (y.ndim > 1 and y.shape[1] > 1):
+        return None
+    samples = Samples(plain(y).reshape(len(y)), weight, None if classes is None else plain(classes))
+    if name == "roc_auc_score":
+        return "samples of one class only" if len(samples.there) < 2 else None
+    pos_label = parts.keywords.get("pos_label", 1)
+    two = len(samples.known) <= 2 and np.isscalar(pos_label)
+    return classes_.average_precision_undefined(samples, pos_label=pos_label) if two else None
+
+
 def _loss_behind(parts: ScorerParts) -> Loss | None:
     """The loss of which a metric is the mean, or one minus that."""
     maker = _LOSSES_OF_SCORES.get(parts.function.__name__)
@@ -264,11 +303,13 @@ def _is(value: Any, usual: Any) -> bool:
     return value is usual or (isinstance(value, (str, Real)) and bool(value == usual))
 
 
-def _nothing_judged(samples: Samples) -> str | None:
+def _nothing_judged(samples: Samples, kind: Kind) -> str | None:
     if len(samples.y) == 0:
         return "no samples"
-    nothing = samples.weight is not None and samples.weight.sum() == 0
-    return "no sample has a weight" if nothing else None
+    if samples.weight is not None and samples.weight.sum() == 0:
+        return "no sample has a weight"
+    is_label = kind == "numbers" or samples.y.dtype.kind != "f" or (samples.y % 1 == 0).all()
+    return None if is_label else "targets that are no labels"
 
 
 def _sound(outputs: NDArray[Any], kind: Kind) -> NDArray[np.bool_]:
@@ -297,6 +338,13 @@ class _Metric(NamedTuple):
     methods: tuple[str, ...] = ("predict",)
 
 
+def _pinball(alpha: float) -> Loss:
+    """That of a quantile; unlike `pinball_loss`, also of the lowest and of the highest, 0 and 1."""
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must be from 0 to 1, got {alpha!r}.")
+    return _Pinball(float(alpha))
+
+
 def _named(name: str) -> _LossMaker:
     return _LossMaker(lambda: LOSSES[name])
 
@@ -322,7 +370,7 @@ _LOSSES_OF_NUMBERS = {
     "mean_absolute_error": _named("absolute_error"),
     "mean_squared_log_error": _named("squared_log_error"),
     "mean_absolute_percentage_error": _named("absolute_percentage_error"),
-    "mean_pinball_loss": _LossMaker(lambda alpha=0.5: pinball_loss(alpha)),
+    "mean_pinball_loss": _LossMaker(lambda alpha=0.5: _pinball(alpha)),
     "mean_poisson_deviance": _named("poisson_deviance"),
     "mean_gamma_deviance": _named("gamma_deviance"),
     "mean_tweedie_deviance": _LossMaker(lambda power=0: tweedie(power)),
@@ -361,6 +409,7 @@ _OVER_CLASSES = {"average": _one_of("macro", "weighted"), "pos_label": _is_label
 _AREA = {"multi_class": _one_of("ovr", "ovo"), "average": _one_of("macro", "weighted")}
 _VALUES = ("decision_function", "predict_proba")
 _SHARES = ("predict_proba",)
+_RANKINGS = ("roc_auc_score", "average_precision_score")
 
 _METRICS = {
     "root_mean_squared_error": _Metric("numbers", numbers_.root_mean_squared_error),
@@ -407,9 +456,9 @@ _METRICS = {
     ),
     "log_loss": _Metric("values", classes_.log_loss, classes_.one_known, {}, _SHARES),
     "brier_score_loss": _Metric(
-        *("values", classes_.brier, classes_.one_known),
+        *("values", classes_.brier, classes_.brier_undefined),
         *({"scale_by_half": _one_of(True, False)}, _SHARES),
     ),
     "d2_log_loss_score": _Metric("values", classes_.d2_log_loss, classes_.one_there, {}, _SHARES),
-    "d2_brier_score": _Metric("values", classes_.d2_brier, classes_.one_there, {}, _SHARES),
+    "d2_brier_score": _Metric("values", classes_.d2_brier, classes_.d2_brier_undefined, {}, _SHARES),
 }

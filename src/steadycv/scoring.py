@@ -5,6 +5,7 @@ Common scores are computed for all models at once; any other scorer is called fo
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,31 +13,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.utils.multiclass import type_of_target
 
 from steadycv._arrays import one_column, plain
 from steadycv._compat import (
     check_method_params,
     n_samples_of,
     own_score,
+    parts_of_scorer,
     response_methods,
     safe_split,
+    sends_sample_weight_where_accepted,
     several_scorers,
     some_scorers,
     to_numpy,
     without_sample_weight,
 )
+from steadycv._scores_of_classes import UNNAMED
 from steadycv.losses import Loss, default_loss, get_loss
 from steadycv.measures import MeanLoss, SampleScores, Scored
 from steadycv.metadata import weight_of
 from steadycv.outputs import Replay
-from steadycv.scores import Score, find_score, loss_of
+from steadycv.scores import BEYOND, Score, find_score, loss_of, why_not_ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.measures import Measure, Rows
     from steadycv.outputs import OutputsOfModels
+    from steadycv.scores import LossOf
 
 __all__ = ["Judging", "LossScorer", "NotAnsweredError", "OwnScorer", "Scores", "find_judging"]
 
@@ -44,7 +51,10 @@ ANSWERS = ("predict", "predict_proba", "decision_function")
 REMEDIES = {
     "samples of one class only": "stratified, shuffled or larger test sets have more",
     "more than two classes": "roc_auc_ovr and f1_macro, for example, take them",
+    "targets that are no labels": "r2 and neg_mean_absolute_error, for example, take numbers",
+    UNNAMED: "make_scorer(..., pos_label=...) names it; loss='brier' needs no name",
 }
+LOSSES_OF_LABELS = ("zero_one", "log_loss", "brier")
 
 
 class NotAnsweredError(Exception):
@@ -118,6 +128,8 @@ class Scores:
         All samples.
     common : dict of str to Score
         Those that are computed for all models at once.
+    equal : dict of str to callable
+        The scorers that those are equal to, to be asked why one is NaN.
     weights : dict of str to ndarray or None
         Their sample weights.
     scorer : callable or None
@@ -137,6 +149,7 @@ class Scores:
     X: Any
     y: Any
     common: dict[str, Score] = field(default_factory=dict)
+    equal: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, NDArray[np.float64] | None] = field(default_factory=dict)
     scorer: Any = None
     labels: dict[str, str] = field(default_factory=dict)
@@ -148,32 +161,45 @@ class Scores:
     def methods(self, estimator: Any) -> list[tuple[str, ...]]:
         """What its models are asked for: of each tuple the first method that there is."""
         asked = [score.methods for score in self.common.values()]
-        if self.scorer is not None:
-            for scorer in (several_scorers(self.scorer) or {"score": self.scorer}).values():
-                # A function may ask for anything, as far as anybody knows.
-                asked += response_methods(scorer) or [
-                    (method,) for method in ANSWERS if hasattr(estimator, method)
-                ]
+        for scorer in self._others().values():
+            # A function may ask for anything, as far as anybody knows.
+            asked += response_methods(scorer) or [
+                (method,) for method in ANSWERS if hasattr(estimator, method)
+            ]
         return asked
 
     def undefined(self, rows: Rows) -> str | None:
         """Why a score is not defined on these rows, whatever a model says."""
-        for name, score in self.common.items():
-            weight = self.weights.get(name)
-            y = to_numpy(self.y)[rows.rows]
-            reason = score.undefined(y, None if weight is None else weight[rows.rows], self.classes)
+        if self.y is None:
+            return None
+        y = to_numpy(self.y)[rows.rows]
+        for name, score in {**self.common, **self._others()}.items():
+            weight = self._weight(name, rows)
+            if isinstance(score, Score):
+                reason = score.undefined(y, weight, self.classes)
+            else:
+                reason = why_not_ranked(score, y, weight, self.classes)
             if reason is not None:
                 remedy = REMEDIES.get(reason)
                 why = f"{self.labels.get(name, name)} is not defined there: {reason}"
                 return f"{why} ({remedy})" if remedy else why
         return None
 
+    def _others(self) -> dict[str, Any]:
+        """The scorers that are called, by name."""
+        return {} if self.scorer is None else several_scorers(self.scorer) or {"score": self.scorer}
+
+    def _weight(self, name: str, rows: Rows) -> NDArray[np.float64] | None:
+        weight = self.weights.get(name)
+        return None if weight is None else weight[rows.rows]
+
     def of(
         self, models: OutputsOfModels, rows: Rows, failed: NDArray[np.bool_] | None = None
     ) -> tuple[dict[str, NDArray[np.float64]], dict[int, str]]:
         """Scores by name, one a model, and the tracebacks of scorers that failed.
 
-        Infinity stands for a score that failed; `failed` models are passed over.
+        Infinity stands for a score that failed, and `BEYOND` for one that is infinity; `failed` models
+        are passed over.
         """
         failures: dict[int, str] = {}
         tables = {name: self._common(name, models, rows, failed, failures) for name in self.common}
@@ -198,40 +224,66 @@ class Scores:
         failures: dict[int, str],
     ) -> NDArray[np.float64]:
         """A common score of all models; of each by itself where one spoils all."""
+        some = [i for i in range(models.n_models) if failed is None or not failed[i]]
         try:
-            return self._common_at_once(name, models, rows)
+            scores = self._common_at_once(name, models, rows)
         except Exception:
             if self.raises:
                 raise
             if models.n_models == 1:
                 failures[0] = format_exc()
                 return np.array([np.inf])
-        scores = np.full(models.n_models, np.inf)
-        for i in range(models.n_models):
-            if failed is None or not failed[i]:
+            scores = np.full(models.n_models, np.inf)
+            for i in some:
                 try:
                     scores[i] = self._common_at_once(name, models.only(i), rows)[0]
                 except Exception:
                     failures[i] = format_exc()
+        for i in some:
+            if name in self.equal and np.isnan(scores[i]):
+                scores[i], error = self._asked(name, models, i, rows)
+                failures |= {} if error is None else {i: error}
         return scores
 
     def _common_at_once(self, name: str, models: OutputsOfModels, rows: Rows) -> NDArray[np.float64]:
-        score, weight = self.common[name], self.weights.get(name)
+        score = self.common[name]
         outputs = models.says(score.methods, rows.rows)
         y = to_numpy(self.y)[rows.rows]
-        return score(y, outputs, None if weight is None else weight[rows.rows], self.classes)
+        return np.minimum(score(y, outputs, self._weight(name, rows), self.classes), BEYOND)
+
+    def _asked(self, name: str, models: OutputsOfModels, i: int, rows: Rows) -> tuple[float, str | None]:
+        """What the scorer says of a model whose common score is NaN: NaN as well, or that it fails."""
+        model, X, y = self._model(models, i, rows)
+        weight = self._weight(name, rows)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a score that is not defined
+                weighted = {} if weight is None else {"sample_weight": weight}
+                return _number(self.equal[name](model, X, y, **weighted), name), None
+        except Exception as error:
+            # What the score takes is there, and it refuses that: no other model would do better.
+            if isinstance(model, Replay) and not isinstance(error, ValueError):
+                raise NotAnsweredError from error
+            if self.raises:
+                raise
+            return np.inf, format_exc()
+
+    def _model(self, models: OutputsOfModels, i: int, rows: Rows) -> tuple[Any, Any, Any]:
+        """A model, and what it is judged on."""
+        model = models.model(i, rows.rows)
+        X, y = safe_split(model, self.X, self.y, rows.rows, models.trained_on)
+        if isinstance(model, Replay):
+            model.about(X)
+        return model, X, y
 
     def _called(
         self, models: OutputsOfModels, i: int, rows: Rows
     ) -> tuple[dict[str, float], str | None]:
         """Scores of one model by name, without those that failed, and a traceback if some did."""
-        model = models.model(i, rows.rows)
-        X, y = safe_split(model, self.X, self.y, rows.rows, models.trained_on)
-        if isinstance(model, Replay):
-            model.about(X)
+        model, X, y = self._model(models, i, rows)
         params = check_method_params(self.X, params=self.params, indices=rows.rows)
         try:
-            scores = self.scorer(model, X, *(() if y is None else (y,)), **params)
+            scores = self._call(model, X, *(() if y is None else (y,)), **params)
         except Exception as error:
             if isinstance(model, Replay):
                 raise NotAnsweredError from error
@@ -247,10 +299,27 @@ class Scores:
         known = {name: _number(v, name) for name, v in scores.items() if name not in errors}
         return known, next(iter(errors.values()), None)
 
+    def _call(self, *args: Any, **params: Any) -> Any:
+        """A number, or by name a number or the traceback of a scorer that failed."""
+        several = several_scorers(self.scorer)
+        weighted = "sample_weight" in params
+        if several is None or not weighted or sends_sample_weight_where_accepted(self.scorer):
+            return self.scorer(*args, **params)
+        # scikit-learn's cannot weight a function among several, so each is called by itself.
+        scores = {}
+        for name, scorer in several.items():
+            try:
+                scores[name] = scorer(*args, **params)
+            except Exception:
+                if self.raises:
+                    raise
+                scores[name] = format_exc()
+        return scores
+
 
 def _number(score: Any, name: str) -> float:
     try:
-        return float(score + 0)  # no text, even where it looks like a number
+        return min(float(score + 0), BEYOND)  # no text, even where it looks like a number
     except (TypeError, ValueError):
         raise ValueError(
             f"scoring must return a number, got {score!r} ({type(score)}) instead for {name!r}."
@@ -326,7 +395,7 @@ class _Finder:
         driving = self._driving()
         if driving is None:
             return self._by_loss()
-        known = None if self._is_open else loss_of(self._by_name[driving])
+        known = self._loss_behind(driving)
         if known is not None and self._search.loss in (
             None,
             known.loss,
@@ -340,6 +409,20 @@ class _Finder:
         measure = Scored(scores, driving, self._changes(loss_of_changes))
         return self._judging(measure, loss_of_changes, driving)
 
+    def _loss_behind(self, name: str) -> LossOf | None:
+        """The loss of which a score is the mean, where the score takes these targets."""
+        found = None if self._is_open else loss_of(self._by_name[name])
+        of_labels = getattr(getattr(found, "loss", None), "name", None) in LOSSES_OF_LABELS
+        if found is None or self._y is None or not of_labels:
+            return found
+        score = self._common(name)
+        if score is None:  # there are several targets
+            says_labels = getattr(found.loss, "response_method", "predict") == "predict"
+            is_known = says_labels and type_of_target(to_numpy(self._y)) == "multilabel-indicator"
+        else:
+            is_known = score.undefined(to_numpy(self._y), None, self._classes) is None
+        return found if is_known and not is_regressor(self._estimator) else None
+
     def _judging(
         self, measure: Measure, loss: Loss | None, name: str | None, best: float = 0.0
     ) -> Judging:
@@ -349,6 +432,8 @@ class _Finder:
     def _driving(self) -> str | None:
         """The name of the score that drives; None if a loss does."""
         search, names = self._search, list(self._by_name)
+        if isinstance(search.refit, str) and search.scoring is None and search.loss is not None:
+            raise ValueError(f"refit={search.refit!r} names no score: without scoring= the loss drives.")
         if isinstance(search.refit, str) and search.scoring is not None:
             if self._is_open or search.refit in names:
                 return search.refit
@@ -357,7 +442,8 @@ class _Finder:
             if self._is_several or search.loss is not None:
                 raise ValueError(f"refit={search.refit!r} names no score: scoring= has {names}.")
         if search.scoring is None:
-            return None if search.loss is not None or self._has_default_loss else "score"
+            usual = self._has_default_loss and not _scores_itself(self._estimator)
+            return None if search.loss is not None or usual else "score"
         if len(names) == 1:
             return names[0]
         if search.loss is not None:
@@ -419,14 +505,16 @@ class _Finder:
             return None
         common: dict[str, Score] = {}
         if set(self._score_params) <= {"sample_weight"} and self._y is not None:
-            found = {name: self._common(self._by_name[name]) for name in names}
+            found = {name: self._common(name) for name in names}
             common = {name: score for name, score in found.items() if score is not None}
         others = [name for name in names if name not in common]
+        of_metrics = [name for name in names if parts_of_scorer(self._by_name[name]) or name in common]
         return Scores(
             X=self._X,
             y=self._y,
             common=common,
-            weights={name: self._weight_in(name) for name in common},
+            equal={name: self._named(name) for name in common},
+            weights={name: self._weight_in(name) for name in of_metrics},
             labels={"score": self._search.scoring} if isinstance(self._search.scoring, str) else {},
             scorer=some_scorers(self._scorers, others) if others else None,
             names=() if self._is_open else tuple(others),
@@ -435,14 +523,27 @@ class _Finder:
             raises=self._search.error_score == "raise",
         )
 
-    def _common(self, scorer: Any) -> Score | None:
-        own = (
-            own_score(self._estimator)
-            if scorer is self._scorers and self._search.scoring is None
-            else None
-        )
+    def _common(self, name: str) -> Score | None:
         n_targets = 1 if np.ndim(self._y) < 2 else np.shape(self._y)[1]
-        return find_score(get_scorer(own) if own is not None else scorer, n_targets)
+        return find_score(self._named(name), n_targets)
+
+    def _named(self, name: str) -> Any:
+        """A scorer; for an estimator's own score the one that is the same, if one is."""
+        own = own_score(self._estimator) if self._search.scoring is None else None
+        return self._by_name[name] if own is None else get_scorer(own)
+
+
+def _scores_itself(estimator: Any) -> bool:
+    """Whether an estimator's ``score`` is another than the usual one, accuracy or R²."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    module = getattr(getattr(type(estimator), "score", None), "__module__", None)
+    if module is None or own_score(estimator) is not None:
+        return False
+    # Of scikit-learn's others, all but these hand on the usual one of what is inside them.
+    others = module.startswith("sklearn.linear_model._glm")
+    is_told = getattr(estimator, "scoring", None) not in (None, "warn")
+    return others or is_told or not module.startswith("sklearn.")
 
 
 def _classes(estimator: Any, y: Any) -> NDArray[Any] | None:

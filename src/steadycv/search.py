@@ -31,7 +31,15 @@ from steadycv._compat import (
 )
 from steadycv.bound import generalization_bound
 from steadycv.candidates import Grid
-from steadycv.checks import check_candidates, check_grid, check_groups, check_target, check_weights
+from steadycv.checks import (
+    check_candidates,
+    check_grid,
+    check_groups,
+    check_methods,
+    check_order,
+    check_target,
+    check_weights,
+)
 from steadycv.estimators import new_estimator
 from steadycv.executor import Executor
 from steadycv.failures import Failures
@@ -43,7 +51,7 @@ from steadycv.measures import Rows, Scored
 from steadycv.metadata import route
 from steadycv.notebook import ResultsInNotebook
 from steadycv.planning import Planner
-from steadycv.results import grid_search_results, nested_scores, weights_table
+from steadycv.results import grid_search_results, nested_scores, weights_table, why_no_choice
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
 from steadycv.strategies import exhaustive, get_strategy
@@ -336,7 +344,8 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         params = check_method_params(X, params=params)
         routed = route(self, params, scorers)
         judging = self._judging(scorers, X, y, routed.scorer.score, params)
-        lattice = self._lattice(X, y, routed.splitter.split, judging, weights)
+        check_methods(self.estimator, grid, judging.measure.methods(self.estimator))
+        lattice = self._lattice(X, y, routed.splitter.split, judging, weights, routed.estimator.fit)
         problem = Problem(
             estimator=self.estimator,
             X=X,
@@ -372,7 +381,7 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
                 choices = selector.run(strategy, final, inner)
                 failures.report(
                     self.error_score,
-                    any_worked=bool(np.isfinite(ledger.error).any()),
+                    any_worked=bool((ledger.error < np.inf).any()),
                     in_full=self.verbose > 0,
                 )
                 self._conclude(grid, ledger, weights, choices, judging, scorers)
@@ -533,22 +542,35 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         split_params: dict[str, Any],
         judging: Judging,
         weights: NDArray[np.float64],
+        fit_params: dict[str, Any],
     ) -> Lattice:
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if is_foreign(split_params.get("groups")):  # splitters are NumPy's
             split_params = {**split_params, "groups": to_numpy(split_params["groups"])}
         check_groups(split_params.get("groups"), cv)
         n_samples = n_samples_of(X)
+        fit_weights = [
+            to_numpy(value)
+            for name, value in fit_params.items()
+            if name.endswith("sample_weight") and value is not None
+        ]
+
+        def untrainable(rows: NDArray[np.intp]) -> str | None:
+            nothing = any(not weight[rows].any() for weight in fit_weights)
+            return "the sample weights of what is trained on are all 0" if nothing else None
+
         lattice = Lattice(
             cv.split(X, y, **split_params),
             n_samples,
             nested=self.nested,
             last_window=self.last_window,
             undefined=lambda rows: judging.measure.undefined(Rows(rows, judging.weight, n_samples)),
+            untrainable=untrainable,
             source=f"cv={cv!r}" if hasattr(self.cv, "split") else "cv",
         )
         lines = [*lattice.warnings(), *(too_few_views(lattice, weights) if self.nested else ())]
-        for line in lines:
+        unsorted = check_order(X, cv)
+        for line in [*lines, *([] if unsorted is None else [unsorted])]:
             warnings.warn(line, UserWarning, stacklevel=4)
         return lattice
 
@@ -572,12 +594,12 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
             from steadycv.identity import candidate_keys, identity
             from steadycv.ledger_file import LedgerFile
 
-            file = LedgerFile(
-                self.ledger,
-                identity(problem, scorers if self.scoring is not None else None, grid),
-                keys=candidate_keys(self.estimator, grid, planner.lines),
-                settings=[repr(params) for params in grid],
-            )
+            def describe(first: int) -> tuple[list[str], list[str]]:
+                keys = candidate_keys(self.estimator, grid, planner.lines, first)
+                return keys, [repr(grid[c]) for c in range(first, len(grid))]
+
+            scoring = scorers if self.scoring is not None else None
+            file = LedgerFile(self.ledger, identity(problem, scoring), describe)
             observers.append(stack.enter_context(file))
             file.load(state, planner.lines, problem.judging.measure.n_losses(problem.lattice))
         if self.verbose == 1:
@@ -619,11 +641,7 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         self.stability_weight_, self._nested_error = chosen_weight(lattice, self.weights_)
         steady = choices.final[self.stability_weight_]
         if steady < 0 or not np.isfinite(self._nested_error):
-            raise ValueError(
-                "Every candidate failed on some training set, so there is none to choose. The "
-                "warning above has the errors; with error_score='raise' the first one stops the "
-                "search."
-            )
+            raise ValueError(why_no_choice(ledger))
         self.kfold_index_ = choices.final[0.0]
         self.kfold_params_ = grid[self.kfold_index_]
 

@@ -41,6 +41,9 @@ MOST_KEPT_BYTES = 2**25  # of outputs; beyond it, those that no view will choose
 class Observer(Protocol):
     """Is told of the work as it goes on."""
 
+    def grown(self) -> None:
+        """There are more candidates, of which the ledger knows nothing."""
+
     def start(self, tasks: Sequence[Task]) -> None:
         """Tasks begin."""
 
@@ -95,7 +98,7 @@ class Selector:
     problem : Problem
         What all fits share.
     grid : Grid
-        The candidates.
+        The candidates; a strategy may add some.
     state : State
         What is known of them.
     planner : Planner
@@ -146,11 +149,12 @@ class Selector:
         lattice = self._state.ledger.lattice
         final = [_Run(strategy, self._grid, w, lattice.final) for w in weights]
         inner = [_Run(strategy, self._grid, w, view) for w in inner_weights for view in lattice.views]
-        self._finalists = _Finalists(self._state.ledger, final + inner)
-        runs = final + inner
+        runs = self._runs = final + inner
+        self._finalists = _Finalists(self._state.ledger, runs)
         for run in runs:
             run.proceed()
         while runs:
+            self._grow()
             self._fit(self._wanted(runs))
             views = {id(run.view): run.view for run in runs}
             seen = {key: self._seen(view) for key, view in views.items()}
@@ -158,6 +162,7 @@ class Selector:
                 error, instability = (of_all[run.asked] for of_all in seen[id(run.view)])
                 run.proceed(rules.regularized_error(error, instability, run.weight))
             runs = [run for run in runs if run.choice is None]
+        self._grow()
         return Choices(
             final={run.weight: -1 if run.choice is None else run.choice for run in final},
             inner={
@@ -166,6 +171,17 @@ class Selector:
             },
             looked_at=np.logical_or.reduce([run.has_asked for run in final]),
         )
+
+    def _grow(self) -> None:
+        """Take up the candidates that strategies have added."""
+        n_more = len(self._grid) - len(self._state.ledger)
+        if n_more:
+            self._state.ledger.grow(n_more)
+            self._planner.extend()
+            for observer in self._observers:
+                observer.grown()
+        for run in self._runs:
+            run.grow()
 
     def outputs_of(self, chosen: dict[int, int]) -> dict[int, NDArray[Any]]:
         """By split, the outputs of a candidate on its test rows; what was not kept is fitted for them.
@@ -271,6 +287,7 @@ class _Run:
 
     def __init__(self, strategy: Strategy, grid: Grid, weight: float, view: View) -> None:
         self._questions = strategy(grid)
+        self._grid = grid
         self._errors = np.full(len(grid), np.nan)
         self.weight = float(weight)
         self.view = view
@@ -293,13 +310,21 @@ class _Run:
                 ) from None
             self.choice = int(stop.value) if np.isfinite(self._errors[stop.value]) else -1
 
+    def grow(self) -> None:
+        """Know of all candidates that there are by now."""
+        n_more = len(self._grid) - len(self._errors)
+        if n_more:
+            self._errors = np.append(self._errors, np.full(n_more, np.nan))
+            self.has_asked = np.append(self.has_asked, np.zeros(n_more, dtype=bool))
+
     def _ask(self, candidates: Sequence[int]) -> None:
+        self.grow()
         self.asked = np.asarray(candidates, dtype=np.intp)
         unknown = self.asked[~self._is_candidate(self.asked)]
         if len(unknown):
             raise ValueError(
-                f"The search strategy asked for candidate {unknown[0]}, and the grid has "
-                f"{len(self._errors)}, counted from 0."
+                f"The search strategy asked for candidate {unknown[0]}, and there are "
+                f"{len(self._errors)}, counted from 0; more come by grid.add([...])."
             )
         self.has_asked[self.asked] = True
 

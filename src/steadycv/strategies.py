@@ -35,6 +35,16 @@ Look at every second candidate only:
 ...     asked = range(0, len(grid), 2)
 ...     errors = yield asked
 ...     return asked[int(np.argmin(errors))]
+
+A strategy may add candidates; of settings that are there already it is told the number:
+
+>>> def halfway(grid):
+...     errors = yield range(len(grid))
+...     first, second = np.argsort(errors)[:2]
+...     middle = (grid[first]["alpha"] * grid[second]["alpha"]) ** 0.5
+...     [added] = grid.add([{"alpha": middle}])
+...     [error] = yield [added]
+...     return added if error < errors[first] else first
 """
 
 MAX_ITERATIONS = 10

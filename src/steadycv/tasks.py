@@ -184,9 +184,11 @@ def _outputs_of_many(problem: Problem, task: Task) -> Iterator[Outputs] | None:
     path: Any = task.path
     if not hasattr(path, "outputs_many") or isinstance(task.prepared, Exception):
         return None
-    many = _Data(problem, task)
-    # A generator of ours, so that an error comes with the first outputs.
-    return (outputs for outputs in path.outputs_many(task.estimator, task.settings, many))
+
+    def in_turn() -> Iterator[Outputs]:  # so that an error comes with the first outputs
+        yield from path.outputs_many(task.estimator, task.settings, _Data(problem, task))
+
+    return in_turn()
 
 
 class _Data(Sequence[PathData]):

@@ -37,8 +37,8 @@ def check_path(
     """Check that a path gives every candidate the outputs of a separate fit, whoever else is asked for.
 
     Three training sets of different size are tried. Candidates that the path does not serve are
-    passed over. The path's lines are asked for together, in two parts and one at a time, and their
-    outputs must be the same to the last bit.
+    passed over. The path's lines are asked for together, in two parts and one at a time, and where
+    there is an ``outputs_many`` all training sets at once; outputs must be the same to the last bit.
 
     Parameters
     ----------
@@ -82,7 +82,10 @@ def check_path(
     missing = set(methods) - set(path.methods(first))
     assert not missing, f"the path does not give {sorted(missing)}"
     prepared = path.prepare(first, X, y)
-    for data in _training_sets(first, X, y, sample_weight, tuple(methods), prepared, seed):
+    training_sets = list(_training_sets(first, X, y, sample_weight, tuple(methods), prepared, seed))
+    if hasattr(path, "outputs_many"):
+        _check_many(path, first, served, training_sets)
+    for data in training_sets:
         found = path.outputs(first, served, data)
         message = f"trained on {len(data.rows)} of {X.shape[0]} samples"
         for method in methods:
@@ -103,6 +106,22 @@ def check_path(
                     np.asarray(found[method])[part],
                     err_msg=f"{method} of candidates {part}, asked for apart, {message}",
                 )
+
+
+def _check_many(
+    path: Any, estimator: Any, settings: list[dict[str, Any]], training_sets: list[PathData]
+) -> None:
+    together = list(path.outputs_many(estimator, settings, training_sets))
+    assert len(together) == len(training_sets), (
+        f"outputs_many gives {len(together)} outputs for {len(training_sets)} training sets"
+    )
+    for data, found in zip(training_sets, together, strict=True):
+        for method, alone in path.outputs(estimator, settings, data).items():
+            np.testing.assert_array_equal(
+                found[method],
+                alone,
+                err_msg=f"{method} from outputs_many, trained on {len(data.rows)} samples",
+            )
 
 
 def _training_sets(

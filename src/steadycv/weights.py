@@ -38,14 +38,18 @@ def too_few_views(lattice: Lattice, weights: NDArray[np.float64]) -> list[str]:
     """What cannot be had of splits with so few views; a line, or nothing."""
     n_views = len(lattice.views)
     if not n_views:
-        return [f"No nested cross-validation: {NO_VIEW} The plain choice is made."]
-    if not cannot_choose(lattice, weights):
+        is_plain = len(weights) > 1 or weights[0] == 0
+        choice = "plain choice is made" if is_plain else f"stability weight stays {weights[0]:g}"
+        return [f"No nested cross-validation: {NO_VIEW} The {choice}."]
+    if n_views >= FEWEST_VIEWS:
         return []
-    return [
-        f"The stability weight is 0, as {n_views} view{'s' if n_views > 1 else ''} cannot choose one, "
-        f"and the nested error rests on so many: with more splits {FEWEST_VIEWS} or more views choose a "
-        "weight."
-    ]
+    views = f"{n_views} view{'s' if n_views > 1 else ''}"
+    if cannot_choose(lattice, weights):
+        return [
+            f"The stability weight is 0, as {views} cannot choose one, and the nested error rests on so "
+            f"many: with more splits {FEWEST_VIEWS} or more views choose a weight."
+        ]
+    return [f"The nested error rests on {views} only: with more splits it rests on more."]
 
 
 def weights_to_run(

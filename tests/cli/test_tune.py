@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -455,11 +456,12 @@ def test_data_through_a_pipe(table, out, grid):
 # A signal comes after the fifth of seven fits, as if someone pressed Ctrl-C then. What runs in the
 # background of a shell is deaf to it unless told otherwise.
 STOPPED = """
-import os, signal
+import os, signal, sys
 from steadycv.cli import main
 from steadycv.ledger_file import LedgerFile
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+number = int(sys.argv.pop(1))
 fits = []
 keep = LedgerFile.fitted
 
@@ -467,24 +469,31 @@ def stop(file, job, fit):
     keep(file, job, fit)
     fits.append(job)
     if len(fits) == 5:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
 LedgerFile.fitted = stop
 main()
 """
 
 
-@pytest.mark.parametrize("models", ["ridge", "knn,ridge"])
-def test_interruption_leaves_a_ledger_to_go_on_from(table, out, models):
+@pytest.mark.parametrize(
+    ("models", "number", "exit_code"),
+    [
+        ("ridge", signal.SIGINT, 130),
+        ("knn,ridge", signal.SIGINT, 130),
+        ("ridge", signal.SIGTERM, 143),
+    ],
+)
+def test_interruption_leaves_a_ledger_to_go_on_from(table, out, models, number, exit_code):
     options = ["--target", "y", "--model", models, "--folds", "3", "--out", str(out)]
     work = subprocess.run(
-        [sys.executable, "-c", STOPPED, "tune", str(table), *options],
+        [sys.executable, "-c", STOPPED, str(int(number)), "tune", str(table), *options],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (work.returncode, work.stdout) == (130, "")
+    assert (work.returncode, work.stdout) == (exit_code, "")
     [line] = work.stderr.splitlines()
     before, command = line.split("To go on: ")
     assert before == "steadycv: Interrupted. What is done is kept. "

@@ -20,7 +20,11 @@ class UserError(Exception):
 
 
 class Interruption(Exception):  # noqa: N818  # it is none
-    """The user stopped the work; the message says how to go on."""
+    """Somebody stopped the work; the message says how to go on."""
+
+    def __init__(self, message: str, exit_code: int = EXIT_CODE) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 @contextmanager
@@ -39,7 +43,7 @@ def told_in_one_line(*errors: type[Exception]) -> Iterator[None]:
         raise typer.Exit(2) from None
     except Interruption as interruption:
         say_error(str(interruption))
-        raise typer.Exit(EXIT_CODE) from None
+        raise typer.Exit(interruption.exit_code) from None
     except KeyboardInterrupt:
         say_error("Interrupted. What is done is kept: the same command goes on.")
         raise typer.Exit(EXIT_CODE) from None

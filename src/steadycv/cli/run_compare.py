@@ -14,6 +14,7 @@ from steadycv.cli.pipelines import behind, default_grid, find_model
 from steadycv.cli.preparation import find_columns
 from steadycv.cli.request import Task
 from steadycv.cli.targets import features_and_target
+from steadycv.cli.time_order import dates_note
 from steadycv.experiments.comparison import ComparedModel, run_comparison
 from steadycv.experiments.result_file import WrongResultsError
 from steadycv.experiments.summary import read_results
@@ -58,7 +59,7 @@ def run_compare(
                 raise Interruption(kept) from None
             results = read_results(path)
         verdict = judge(results.only(n_splits=splits), name, model, compared.selections)
-        for line in columns.in_words():
+        for line in [*columns.in_words(), *dates_note(features, "steadycv tune")]:
             console.print(line, markup=False, highlight=False)
         console.print(verdict.sheet.to_rich(console.width))
         for line in verdict.words:

@@ -49,11 +49,12 @@ def run_tune(request: Request, *, as_json: bool, quiet: bool) -> None:
         contents = [describe(search, name) for name, search in problem.searches.items()]
         ranking = _ranked(contents)
         files = _write(problem, ranking)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stop:  # the latter is what SIGTERM becomes
         again = ", given the same standard input" if problem.name == "standard input" else ""
         raise Interruption(
             f"Interrupted. What is done is kept. To go on{again}: "
-            f"{request.command(resume=request.ledger)}"
+            f"{request.command(resume=request.ledger)}",
+            *((stop.code,) if isinstance(stop, SystemExit) and isinstance(stop.code, int) else ()),
         ) from None
     if request.ledger == request.out / LEDGER:  # a file that the user named is kept
         for name in problem.searches:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Group", "plan"]
 
 MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
+USUALLY_HELD = 10  # training sets whose losses wait to be compared; groups are smaller where more do
 
 
 class Group(NamedTuple):
@@ -56,6 +57,7 @@ def plan(
     methods: Collection[str] = ("predict",),
     fit_params: Collection[str] = (),
     use_paths: bool = True,
+    n_held: int = 1,
 ) -> list[Group]:
     """Put candidates that a path serves together into groups, and all others alone.
 
@@ -73,6 +75,8 @@ def plan(
         The names of what ``fit`` is given besides.
     use_paths : bool, default=True
         Whether paths are used at all.
+    n_held : int, default=1
+        For how many training sets something of the size of the outputs is held at the same time.
 
     Returns
     -------
@@ -90,7 +94,8 @@ def plan(
     path = find_path(estimator) if use_paths else None
     if path is None or not hasattr(path, "serves"):  # one of transformers is none here
         return [_separate(estimator, candidate) for candidate in range(len(settings))]
-    planner = _Planner(path, estimator, settings, X, y, set(methods), fit_params)
+    most = max(1, MAX_OUTPUTS * USUALLY_HELD // (n_samples_of(X) * max(n_held, USUALLY_HELD)))
+    planner = _Planner(path, estimator, settings, X, y, set(methods), fit_params, most)
     return [
         group
         for members in alike(settings, but=path.parameters(estimator))
@@ -112,6 +117,7 @@ class _Planner(NamedTuple):
     y: Any
     methods: set[str]
     fit_params: Collection[str]
+    most: int
 
     def groups(self, members: list[int]) -> Iterator[Group]:
         """What the path serves of candidates that differ in its parameters only; the rest alone."""
@@ -152,7 +158,7 @@ class _Planner(NamedTuple):
 
     def _packed(self, members: list[int], estimator: Any) -> Iterator[Group]:
         """Groups of whole lines, no larger than they may be."""
-        size = max(1, MAX_OUTPUTS // n_samples_of(self.X))
+        size = self.most
         if hasattr(self.path, "at_most"):
             size = min(size, self.path.at_most(estimator) or size)
         for lines in _packs(self._lines(members, estimator), size):

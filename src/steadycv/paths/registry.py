@@ -51,7 +51,7 @@ _MODULE_OF = {
     (package, name): f"steadycv.paths.{module}"
     for module, (package, names) in _MODULES.items()
     for name in names.split()
-} | {("steadycv", "SparseRidge"): "steadycv.sparse.search_path"}
+}
 
 
 def register_path(estimator_class: type | str, path: Path | TransformerPath) -> None:

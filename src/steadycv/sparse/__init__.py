@@ -1,5 +1,6 @@
 """Sparse ridge regression: at most so many columns, fast or with proof of optimality."""
 
+import steadycv.sparse.search_path  # noqa: F401 - it registers the path
 from steadycv.sparse.concave import MCPRegression, SCADRegression, alpha_grid
 from steadycv.sparse.cv import SparseRidgeCV
 from steadycv.sparse.estimator import SparseRidge

@@ -5,7 +5,7 @@ OLDEST := .venv-oldest
 # BLAS with one thread: results are compared between runs, and fits run in parallel anyway.
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
-# What no release of another package changes is tested once, with the newest.
+# Tested with the newest releases alone, to save time: what depends little or not at all on those of others.
 ONCE := tests/cli/test_interruption.py tests/datasets tests/experiments tests/paths/test_registry.py \
 	tests/sparse/test_beam.py tests/sparse/test_concave.py tests/sparse/test_cuts.py \
 	tests/sparse/test_exact.py tests/sparse/test_relaxation.py \

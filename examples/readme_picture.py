@@ -18,7 +18,7 @@ PLAIN, STEADY, GREY = "#d55e00", "#0072b2", "#6a6a6a"
 
 X, y = load_diabetes(return_X_y=True)
 grid = {"max_depth": range(1, 11), "min_samples_leaf": range(1, 21, 2)}
-folds = KFold(5, shuffle=True, random_state=1)
+folds = KFold(5, shuffle=True, random_state=24)
 search = StabilitySearchCV(DecisionTreeRegressor(), grid, cv=folds).fit(X, y)
 
 plt.rcParams |= {"font.size": 11}
@@ -28,16 +28,16 @@ figure, (left, right) = plt.subplots(
 StabilityDisplay.from_search(search, ax=left)
 left.legend().remove()
 left.set_title("It prefers a steady choice ...", fontsize=14, weight="bold", loc="left")
-left.set_ylim(3720, 5150)
+left.set_ylim(3520, 4500)
 left.set(xlabel="instability: change in loss when a fold is left out", ylabel="CV error")
 results = search.cv_results_
 for index, text, color, place in (
-    (search.kfold_index_, "plain cross-validation:\nthe lowest error", PLAIN, (2120, 3820)),
+    (search.kfold_index_, "plain cross-validation:\nthe lowest error", PLAIN, (1930, 3600)),
     (
         search.best_index_,
         "the steady choice:\nalmost as low, and\nit changes less",
         STEADY,
-        (1905, 4620),
+        (1600, 4010),
     ),
 ):
     left.annotate(
@@ -49,13 +49,13 @@ for index, text, color, place in (
         va="center",
         arrowprops={"arrowstyle": "-", "color": color, "shrinkB": 7},
     )
-left.annotate("each dot: one of\n100 decision trees", (1905, 4960), color=GREY)
+left.annotate("each dot: one of\n100 decision trees", (1600, 4390), color=GREY)
 
 figures = json.loads((ROOT / "experiments" / "results" / "disappointment.json").read_text())["figures"]
 rows = [
     ("plain: promised over new data", "plain choice,\nits CV error", PLAIN),
-    ("weight 0: promised over new data", "plain choice,\nits nested error", GREY),
-    ("steady: promised over new data", "steady choice,\nits nested error", STEADY),
+    ("plain: nested error over new data", "plain choice,\nits nested error", GREY),
+    ("steady: nested error over new data", "steady choice,\nits nested error", STEADY),
 ]
 for place, (name, _, color) in enumerate(rows):
     ratio, spread = map(float, figures[name].split(" +- "))

@@ -89,7 +89,7 @@ def check(
         sample_weight=sample_weight,
         score=score,
     )
-    driver = {"loss": loss, "scoring": scoring, "stability_weights": weights}
+    driver = {"loss": loss, "scoring": scoring, "stability_weights": weights, "rule": "paper"}
     metadata = {"groups": groups, "sample_weight": sample_weight}
     metadata = {name: value for name, value in metadata.items() if value is not None}
     searches = [StabilitySearchCV(estimator, grid, cv=cv, use_paths=u, **driver) for u in use_paths]
@@ -647,9 +647,8 @@ def test_random_lists(data):
         WEIGHTS,
         sample_weight=sample_weight,
     )
-    search = StabilitySearchCV(
-        estimator, grid, cv=splits, stability_weights=WEIGHTS, use_paths=data.draw(st.booleans())
-    )
+    options = {"stability_weights": WEIGHTS, "rule": "paper", "use_paths": data.draw(st.booleans())}
+    search = StabilitySearchCV(estimator, grid, cv=splits, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))

@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from steadycv import StabilitySearchCV
+from steadycv.committees import Committee
 
 SKLEARN_VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 DEVICES = ["CPU_DEVICE", "device1"]
@@ -53,6 +54,8 @@ CASES = {
     "discriminant, Brier": (LDA, TOLERANCES, {"loss": "brier"}, {}),
     "logistic": (LOGISTIC, {"C": [0.01, 0.1]}, {}, {}),
     "logistic, log loss": (LOGISTIC, {"C": [0.01, 0.1]}, {"scoring": "neg_log_loss"}, {}),
+    "committee": (Committee([make_pipeline(MinMaxScaler(), RIDGE)]), {"weights": [[1]]}, {}, {}),
+    "committee of classifiers": (Committee([LDA]), {"weights": [[1]]}, {}, {}),
 }
 # scikit-learn's splitters take no groups from other devices; here they are.
 GROUPS = {"ridge, groups": (RIDGE, ALPHAS, {"cv": GroupKFold(5)}, {"groups": np.arange(442) % 10})}

@@ -1,5 +1,8 @@
 """Arrays as what they mean."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 
 from steadycv._arrays import one_column, plain
@@ -8,6 +11,8 @@ from steadycv._arrays import one_column, plain
 def test_objects_become_what_they_are():
     assert plain(np.array(["a", "bc"], dtype=object)).dtype.kind == "U"
     assert plain(np.array([1, 2], dtype=object)).dtype.kind == "i"
+    assert plain(np.array([Decimal("0.5"), Fraction(1, 4), 2])).tolist() == [0.5, 0.25, 2.0]
+    assert plain(np.array([1, None], dtype=object)).dtype == object
 
 
 def test_other_arrays_are_left_alone():

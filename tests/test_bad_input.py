@@ -376,12 +376,14 @@ def test_y_is_refused_before_any_fit(y, message):
         search(NeverFitted(), error_score="raise").fit(X, y)
 
 
-def test_numbers_as_objects():
+@pytest.mark.parametrize("kind", [float, Decimal])
+def test_numbers_as_objects(kind):
     """As in GridSearchCV."""
     neighbors, grid = KNeighborsRegressor(), {"n_neighbors": [1, 3, 5]}
+    y = np.array([kind(float(value)) for value in Y], dtype=object)
     numbers = search(neighbors, grid).fit(X, Y)
-    objects = search(neighbors, grid).fit(X, Y.astype(object))
-    theirs = GridSearchCV(neighbors, grid, cv=3).fit(X, Y.astype(object))
+    objects = search(neighbors, grid).fit(X, y)
+    theirs = GridSearchCV(neighbors, grid, cv=3).fit(X, y)
     assert objects.nested_error_ == pytest.approx(numbers.nested_error_)
     assert_allclose(objects.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
 
@@ -1060,12 +1062,14 @@ def test_bound_of_a_search():
     fitted = search(cv=4).fit(X, Y)
     spread = 100.0**2 + 6 * 100.0 * 4 * fitted.instability_
     expected = fitted.cv_error_ + math.sqrt(spread / (2 * 4 * 0.1))
-    assert fitted.generalization_bound(100.0, delta=0.1) == pytest.approx(expected, rel=1e-12)
+    assert fitted.generalization_bound(100.0, delta=0.1, kind="theorem1") == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_bound_refuses_unequal_folds():
     with refuses("folds of equal size, and these have [4, 5] samples"):
-        search(cv=5).fit(X, Y).generalization_bound(100.0)
+        search(cv=5).fit(X, Y).generalization_bound(100.0, kind="theorem1")
     with refuses("24 samples do not make 5 equal folds"):
         generalization_bound(0.5, 0.1, loss_bound=1.0, n_folds=5, n_samples=24)
 
@@ -1073,12 +1077,12 @@ def test_bound_refuses_unequal_folds():
 def test_bound_refuses_repeats():
     repeated = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
     with refuses("the theorem is for one partition, and this search has repeats".capitalize()):
-        search(cv=repeated).fit(X, Y).generalization_bound(100.0)
+        search(cv=repeated).fit(X, Y).generalization_bound(100.0, kind="theorem1")
 
 
 def test_bound_refuses_an_unknown_instability():
     with refuses("instability is not known", AttributeError):
-        search(nested=False, stability_weights=0).fit(X, Y).generalization_bound(100.0)
+        search(nested=False, stability_weights=0).fit(X, Y).generalization_bound(100.0, kind="theorem1")
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2, np.nan])

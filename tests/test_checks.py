@@ -16,6 +16,7 @@ from steadycv.checks import (
     check_grid,
     check_methods,
     check_order,
+    check_rule,
     check_target,
     check_weights,
 )
@@ -34,6 +35,27 @@ def test_single_weight_without_nesting():
     assert check_weights([2.0], nested=False).tolist() == [2.0]
     with pytest.raises(ValueError, match="needs a single stability weight"):
         check_weights("auto", nested=False)
+
+
+@pytest.mark.parametrize("rule", ["paper", "steady", "plain", "one_standard_error", max])
+def test_rules(rule):
+    check_rule(rule, "auto", whole_grid=True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "weights", "whole_grid", "message"),
+    [
+        ("best", "auto", True, "'one_standard_error' or a function of a ledger and a view, got 'best'"),
+        ("plain", [0, 1], True, r"among no stability weights, got stability_weights=\[0, 1\]"),
+        ("one_standard_error", 1.0, True, "Leave that out, or take rule='steady'"),
+        (max, 0.0, True, "rule=<built-in function max> chooses among no stability weights"),
+        ("one_standard_error", "auto", False, "search='grid', or one of the rules 'paper', 'steady'"),
+        (max, "auto", False, "compares all candidates"),
+    ],
+)
+def test_rules_that_cannot_be(rule, weights, whole_grid, message):
+    with pytest.raises(ValueError, match=message):
+        check_rule(rule, weights, whole_grid=whole_grid)
 
 
 @pytest.mark.parametrize("grid", [{"a": [1]}, [{"a": [1]}, {}], {}])
@@ -105,6 +127,8 @@ def test_targets(estimator, y):
         (Ridge(), ["a", "b"], r"y is to be numbers for the regressor Ridge, and y\[0\] is 'a'"),
         (Ridge(), ["1", "2.5"], r"y\[0\] is '1'. Make numbers of it first: y.astype\(float\)"),
         (Ridge(), np.array([1, "2"], dtype=object), r"y\[1\] is '2'"),
+        (Ridge(), np.array(["2020-01-01"], dtype="M8[ns]"), r"y\[0\] is .*2020-01-01"),
+        (Ridge(), [1 + 2j], r"y\[0\] is .*1\+2j"),
     ],
 )
 def test_targets_that_are_none(estimator, y, message):

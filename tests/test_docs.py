@@ -46,6 +46,57 @@ def test_disappointment_that_is_told_was_measured():
         assert figure.replace("+-", "±") in page, name
 
 
+def test_intervals_of_promises_that_are_told_were_measured(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "experiments")
+    script = runpy.run_path(str(ROOT / "experiments" / "promise_coverage.py"))
+    page = (ROOT / "docs" / "promises.md").read_text("utf-8")
+    assert script["told"](script["read_table"]()) in page
+
+
+def test_adversarial_cases_that_are_told_were_measured():
+    script = runpy.run_path(str(ROOT / "experiments" / "adversarial.py"))
+    table = script["table"](json.loads(script["RESULTS"].read_text("utf-8")))
+    assert "\n".join(table) in (ROOT / "docs" / "promises.md").read_text("utf-8")
+
+
+def test_deliveries_that_are_told_were_measured():
+    script = runpy.run_path(str(ROOT / "experiments" / "delivered.py"))
+    results = json.loads((script["RESULTS"] / "delivered.json").read_text("utf-8"))
+    assert results == json.loads(json.dumps(script["summary"]()))
+    page = (ROOT / "docs" / "delivering.md").read_text("utf-8")
+    assert "\n".join(script["table"](results)) in page
+
+
+def test_bounds_that_are_told_were_measured():
+    script = runpy.run_path(str(ROOT / "experiments" / "bounds.py"))
+    results = json.loads(script["RESULTS"].read_text("utf-8"))
+    page = (ROOT / "docs" / "bound.md").read_text("utf-8")
+    for table in (script["table"], script["table_of_made"]):
+        assert "\n".join(table(results)) in page
+
+
+def test_rules_that_are_told_were_measured():
+    script = runpy.run_path(str(ROOT / "experiments" / "rules.py"))
+    page = (ROOT / "docs" / "rules.md").read_text("utf-8")
+    assert script["table"](script["read_results"](script["RESULTS"])).to_markdown() in page
+    results = json.loads((ROOT / "experiments" / "results" / "disappointment.json").read_text("utf-8"))
+    for rule in ("paper", "steady"):
+        assert results["figures"][f"new data: {rule} over plain"].replace("+-", "±") in page
+
+
+def test_honesty_of_the_bootstrap_that_is_told_was_measured():
+    measured = runpy.run_path(str(ROOT / "experiments" / "bootstrap_promise.py"))
+    page = (ROOT / "docs" / "bootstrap.md").read_text("utf-8")
+    assert measured["table"]() in page
+    assert measured["cost"]() in page
+
+
+def test_coverage_that_is_told_was_measured():
+    page = (ROOT / "docs" / "intervals.md").read_text("utf-8")
+    told = runpy.run_path(str(ROOT / "experiments" / "coverage.py"))["told"]()
+    assert [line for line in told if line not in page] == []
+
+
 def test_documentation_lists_the_data_sets():
     rows = re.findall(
         r"\n\| (\w+) \| (\d+) \| (\d+) \| (\S+)", (ROOT / "docs" / "datasets.md").read_text()

@@ -90,7 +90,8 @@ def check(estimator, param_grid, X, y, *, loss="squared_error", cv=None, groups=
     metadata = {"groups": groups, "sample_weight": sample_weight}
     metadata = {name: value for name, value in metadata.items() if value is not None}
     for driver in DRIVERS[loss]:
-        search = StabilitySearchCV(estimator, param_grid, cv=cv, use_paths=False, **driver, **how)
+        options = {"rule": "paper", "use_paths": False, **driver, **how}
+        search = StabilitySearchCV(estimator, param_grid, cv=cv, **options)
         agree(search.fit(X, y, **metadata), expected)
     return search
 
@@ -553,7 +554,9 @@ def test_random_problems(data):
 def test_problems_here_have_something_to_choose():
     # Agreement would mean little if weight 0 and plain cross-validation's choice always won.
     searches = [
-        StabilitySearchCV(TREE, DEPTHS, stability_weights=WEIGHTS, cv=3).fit(*regression(seed))
+        StabilitySearchCV(TREE, DEPTHS, stability_weights=WEIGHTS, rule="paper", cv=3).fit(
+            *regression(seed)
+        )
         for seed in range(10)
     ]
     assert {search.stability_weight_ for search in searches} == set(WEIGHTS)

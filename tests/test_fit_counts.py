@@ -21,6 +21,9 @@ from steadycv.scoring import Judging
 from steadycv.tasks import Problem
 from steadycv.waiting import Judge, Waiting
 
+# On so few rows of noise some choices do much worse than what was tried.
+pytestmark = pytest.mark.filterwarnings("ignore:The promise is")
+
 FITS = []  # (params, training rows) of every fit since the last `counted`
 
 

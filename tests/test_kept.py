@@ -1,13 +1,15 @@
 """Kept outputs, and their order."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
-from steadycv.kept import KeptOutputs, in_order_of_samples
+from steadycv.kept import Heard, KeptOutputs, in_order_of_samples, n_numbers
 from steadycv.lattice import Lattice
 
 N = 12
+HERE = Heard(training_set=3, split=0, method="predict")
 
 
 def ordered(cv, say, *, labels=False, leave_out=()):
@@ -18,14 +20,44 @@ def ordered(cv, say, *, labels=False, leave_out=()):
 
 def test_bytes_are_counted():
     kept = KeptOutputs()
-    kept.keep([4, 5], 0, [np.zeros(3), np.ones(3)])
-    kept.keep([4], 0, [np.zeros(2)])
-    assert (4, 0) in kept
-    assert kept.n_bytes == 16 + 24
-    kept.drop([(4, 0), (9, 9)])
-    assert list(kept) == [(5, 0)]
-    assert kept.n_bytes == 24
-    assert_array_equal(kept[5, 0], np.ones(3))
+    kept.keep(np.array([4, 5]), HERE, np.array([[0.0] * 3, [1.0] * 3]))
+    kept.keep(np.array([6]), HERE, np.full((1, 3), 6.0))
+    assert (4, HERE) in kept
+    assert kept.n_bytes == 3 * 24
+    kept.drop([(4, HERE), (9, HERE), (5, HERE._replace(split=7))])
+    assert list(kept) == [(5, HERE), (6, HERE)]
+    assert kept.n_bytes == 2 * 24
+    assert_array_equal(kept.table(np.array([6, 5]), HERE), [[6.0] * 3, [1.0] * 3])
+
+
+def test_the_first_answer_stays():
+    kept = KeptOutputs()
+    kept.keep(np.array([4]), HERE, np.zeros((1, 3)))
+    kept.keep(np.array([5, 4]), HERE, np.ones((2, 3)))
+    assert_array_equal(kept.table(np.array([4, 5]), HERE), [[0.0] * 3, [1.0] * 3])
+    assert kept.n_bytes == 2 * 24
+    assert kept.missing(np.array([4, 8]), HERE) == [(8, HERE)]
+
+
+def test_what_is_dropped_is_not_held_by_what_stays():
+    kept = KeptOutputs()
+    kept.keep(np.arange(5), HERE, np.ones((5, 3)))
+    kept.drop([(c, HERE) for c in range(4)])
+    assert kept[4, HERE].base.nbytes == kept.n_bytes == 24
+
+
+@pytest.mark.parametrize("cv", [KFold(4), TimeSeriesSplit(4), ShuffleSplit(4, random_state=0)])
+def test_the_number_of_outputs_is_known_before(cv):
+    lattice = Lattice(cv.split(range(N)), N)
+    own = sum(len(split.test) for split in lattice.splits)
+    assert n_numbers(lattice, with_members=False) == own
+    heard = {(t, i) for t in range(lattice.n_training_sets) for i in lattice.splits_of(t)}
+    for view in lattice.views:
+        heard |= {(lattice.evaluations[e].training_set, view.split) for e in view.evaluations}
+    size = sum(len(lattice.splits[i].test) for _, i in heard)
+    assert n_numbers(lattice, with_members=True) == size
+    for training_set, i in heard:
+        assert not set(lattice.rows(training_set)) & set(lattice.splits[i].test)
 
 
 def test_order_of_a_partition():

@@ -133,6 +133,38 @@ def test_what_is_not_defined_is_left_out():
         lattice(KFold(4), undefined=lambda rows: "it is late")
 
 
+@pytest.mark.parametrize(
+    "cv",
+    [
+        TimeSeriesSplit(5),
+        TimeSeriesSplit(5, gap=2, test_size=2),
+        TimeSeriesSplit(5, max_train_size=4),
+    ],
+    ids=str,
+)
+def test_time_order_is_known_by_the_rows(cv):
+    assert lattice(cv).in_time_order
+    order = np.random.default_rng(0).permutation(24)
+    unsorted = Lattice([(order[train], order[test]) for train, test in cv.split(range(24))], 24)
+    assert unsorted.in_time_order or cv.max_train_size
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        KFold(2),
+        KFold(5),
+        LeaveOneOut(),
+        ShuffleSplit(1, random_state=0),
+        ShuffleSplit(9, random_state=0),
+        RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+    ],
+    ids=str,
+)
+def test_no_time_order(cv):
+    assert not lattice(cv).in_time_order
+
+
 def test_too_many():
     with pytest.raises(ValueError, match=r"1500 splits may need 1,125,751 training sets"):
         Lattice(LeaveOneOut().split(np.zeros(1500)), 1500)
@@ -201,6 +233,17 @@ def test_splits_that_are_no_pairs(pair):
 @pytest.mark.parametrize("test", [[20, 21], [i in (20, 21) for i in range(24)], [20.0, 21.0]])
 def test_rows_come_in_many_ways(kind, test):
     assert Lattice([(range(9), kind(test))], 24).splits[0].test.tolist() == [20, 21]
+
+
+def test_it_can_only_be_read():
+    splits = [(np.arange(8), np.arange(8, 12)), (np.arange(4, 12), np.arange(4))]
+    lattice = Lattice(splits, 12)
+    for array in (lattice.rows(0), *lattice.splits[0], lattice.repeat, *lattice.row_sets):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+    with pytest.raises(ValueError, match="read-only"):
+        lattice.final.evaluations[0] = 1
+    splits[0][0][0] = 0  # what it was made from is not its own
 
 
 def test_pickle():

@@ -51,6 +51,18 @@ def test_only_some():
     assert not np.isnan(ledger.error).any()
 
 
+def test_what_a_view_sees():
+    ledger = Ledger(LATTICE, 2)
+    ledger.error[:], ledger.test_scores["r2"] = 1.0, np.ones((2, 3))
+    final, view = LATTICE.final, LATTICE.views[0]
+    assert_array_equal(np.flatnonzero(~np.isnan(ledger.seen_from(view).error[0])), view.evaluations)
+    assert view.judged not in view.evaluations
+    assert (list(ledger.seen_from(final).test_scores), ledger.seen_from(view).test_scores) == (
+        ["r2"],
+        {},
+    )
+
+
 def test_fields_are_restored():
     ledger, copy = Ledger(LATTICE, 2), Ledger(LATTICE, 2)
     both = np.array([0, 1])

@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -298,6 +299,31 @@ def test_killed_path_goes_on(path):
     resumed = fit(path, estimator=Ridge(), cv=5)
     assert resumed.n_fits_ <= 16 - 3
     assert_same_results(resumed, fit(estimator=Ridge(), cv=5))
+
+
+def test_quick_fits_are_written_at_once(path, monkeypatch):
+    """However long the disk takes, which is asked for now and then."""
+    clock, left = SimpleNamespace(seconds=0.0), []
+
+    def pass_time(statement):
+        clock.seconds += 1.0 if "checkpoint" in statement else 1e-4
+
+    def load(file, *args):
+        original.load(file, *args)
+        file._connection.set_trace_callback(pass_time)
+
+    def fitted(file, task, cells):
+        clock.seconds += 0.01
+        original.fitted(file, task, cells._replace(fit_time=0.01))
+        left.append(len(file._pending))
+
+    cls = ledger_file.LedgerFile
+    original = SimpleNamespace(load=cls.load, fitted=cls.fitted)
+    monkeypatch.setattr(cls, "load", load)
+    monkeypatch.setattr(cls, "fitted", fitted)
+    monkeypatch.setattr(ledger_file, "time", SimpleNamespace(monotonic=lambda: clock.seconds))
+    fit(path, PLANE)
+    assert left == [0] * 30 * PER_CANDIDATE
 
 
 def test_two_searches_at_once(path):

@@ -18,14 +18,15 @@ def test_diagram_of_scikit_learn_and_the_result_under_it():
         assert "sk-top-container" in diagram
         assert f"<td>{search.kfold_params_['alpha']:g}</td>" in result
         assert f"<td>{search.nested_error_:.0f}</td>" in result
-        assert f"expect an error of about {search.nested_error_:.0f}" in result
+        assert f"expect an error of about {search.promise_:.0f} (" in result
+        assert "(deliver=&quot;committee&quot;)" in result
 
 
 def test_scores_are_shown_as_scores():
     search = StabilitySearchCV(Ridge(), {"alpha": [0.01, 0.1, 1.0]}, scoring="r2").fit(*DATA)
     result = search._repr_html_().split("steadycv-results")[-1]
-    assert "nested r2 (to expect)" in result
-    assert f"expect an r2 of about {-search.nested_error_:.4g}".rstrip("0") in result
+    assert "nested r2<" in result
+    assert f"expect an r2 of about {-search.promise_:.4g}".rstrip("0") in result
     assert "CV error" not in result
 
 

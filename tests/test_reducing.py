@@ -10,7 +10,7 @@ from steadycv.lattice import Lattice
 from steadycv.losses import LOSSES
 from steadycv.measures import MeanLoss
 from steadycv.outputs import ModelsOfPath
-from steadycv.reducing import Fit, Reducer
+from steadycv.reducing import Fit, Keep, Reducer
 from steadycv.scores import find_score
 from steadycv.scoring import Judging, Scores
 
@@ -24,7 +24,7 @@ def reduced(training_set, said=SAID, *, loss="squared_error", failures=None, rai
     measure = MeanLoss.of(LOSSES[loss], Y)
     r2 = Scores(np.zeros((N, 1)), Y, common={"r2": find_score(get_scorer("r2"))})
     judging = Judging(measure, how.pop("name", None), 0.0, r2, measure.loss, None, None)
-    reducer = Reducer(judging, LATTICE, how.pop("keep", ()), train_scores=how.pop("train", False))
+    reducer = Reducer(judging, LATTICE, how.pop("keep", Keep()), train_scores=how.pop("train", False))
     models = None if said is None else ModelsOfPath({"predict": said}, LATTICE.rows(training_set))
     fit = Fit(models, 3, failures or {}, 0.6)
     return reducer.reduce(training_set, fit, raises=raises)
@@ -53,15 +53,22 @@ def test_scores_of_splits_only():
 
 
 def test_outputs_are_kept():
-    cells, _ = reduced(3, keep=("predict_proba", "predict"))
-    assert_array_equal(cells.kept[2], SAID[:, LATTICE.splits[2].test])
-    assert not reduced(0, keep=("predict",))[0].kept
+    cells, _ = reduced(3, keep=Keep(("predict",)))
+    assert_array_equal(cells.kept[2, "predict"], SAID[:, LATTICE.splits[2].test])
+    assert not reduced(0, keep=Keep(("predict",)))[0].kept
+
+
+def test_outputs_of_members_are_kept_where_their_views_are_judged():
+    cells, _ = reduced(4, keep=Keep(("predict",), of_members=True))
+    assert LATTICE.name(4) == "split 1 inside split 0"
+    assert sorted(cells.kept) == [(0, "predict"), (1, "predict")]
+    assert_array_equal(cells.kept[1, "predict"], SAID[:, LATTICE.splits[1].test])
 
 
 def test_one_of_them_spoils_nothing_but_its_own():
     said = SAID.copy()
     said[1, 3] = -1.0
-    cells, losses = reduced(1, said, loss="poisson_deviance", name="score", keep=("predict",))
+    cells, losses = reduced(1, said, loss="poisson_deviance", name="score", keep=Keep(("predict",)))
     expected, expected_losses = reduced(1, SAID, loss="poisson_deviance", name="score")
     assert list(cells.failures) == [1]
     assert "predictions above 0" in cells.failures[1]
@@ -79,7 +86,9 @@ def test_or_all_if_asked():
 
 
 def test_nothing_was_fitted():
-    cells, losses = reduced(1, None, failures={0: "a", 1: "b", 2: "c"}, name="score", keep=("predict",))
+    cells, losses = reduced(
+        1, None, failures={0: "a", 1: "b", 2: "c"}, name="score", keep=Keep(("predict",))
+    )
     assert np.isnan(losses).all()
     assert all((errors == np.inf).all() for errors in cells.errors.values())
     assert_array_equal(cells.test_scores["score", 0], [np.inf] * 3)

@@ -24,7 +24,11 @@ GRID = {"alpha": [0.1, 10.0, 100.0]}
 @pytest.fixture(scope="module")
 def search():
     return StabilitySearchCV(
-        Ridge(), GRID, cv=3, scoring=["r2", "neg_mean_squared_error"], refit="neg_mean_squared_error"
+        *(Ridge(), GRID),
+        cv=3,
+        rule="paper",
+        scoring=["r2", "neg_mean_squared_error"],
+        refit="neg_mean_squared_error",
     ).fit(X, Y)
 
 
@@ -57,6 +61,73 @@ def test_weights_table(search):
     assert search.nested_error_ == table["mean_error"][at]
     assert search.best_index_ == table["index"][at]
     assert search.kfold_index_ == table["index"][0]
+
+
+def fastest(ledger, view):
+    return int(ledger.error[:, view.evaluations].min(axis=1).argmin())
+
+
+NAMED = ["paper", "steady", "plain", "one_standard_error"]
+
+
+@pytest.mark.parametrize("taken", ["steady", "plain", "one_standard_error", fastest])
+def test_every_search_compares_all_rules(taken):
+    search = StabilitySearchCV(Ridge(), GRID, cv=4, rule=taken).fit(X, Y)
+    assert list(search.rules_) == (NAMED if taken in NAMED else [*NAMED, taken])
+    for rule, found in search.rules_.items():
+        alone = StabilitySearchCV(Ridge(), GRID, cv=4, rule=rule).fit(X, Y)
+        assert_array_equal(found.weight, alone.stability_weight_)
+        assert found.params == alone.best_params_
+        assert (found.candidate, found.cv_error) == (alone.best_index_, alone.cv_error_)
+        assert found.nested_error == alone.nested_error_ == found.view_errors.mean()
+
+
+@pytest.mark.parametrize("weights", [2.0, [0.5, 2.0]])
+def test_rules_choose_among_the_weights_that_were_given(weights):
+    search = StabilitySearchCV(Ridge(), GRID, cv=4, stability_weights=weights).fit(X, Y)
+    plain = StabilitySearchCV(Ridge(), GRID, cv=4, stability_weights=0).fit(X, Y)
+    assert {search.rules_[rule].weight for rule in ("paper", "steady")} <= set(np.ravel(weights))
+    assert search.rules_["plain"].candidate == plain.best_index_ == search.kfold_index_
+    assert search.rules_["plain"].nested_error == plain.nested_error_
+
+
+def test_adaptive_search_compares_what_it_knows():
+    def adaptive(**how):
+        return StabilitySearchCV(Ridge(), GRID, cv=4, search="coordinate", **how).fit(X, Y).rules_
+
+    assert list(adaptive()) == ["paper", "steady", "plain"]
+    assert list(adaptive(rule="plain")) == ["plain"]
+    assert adaptive()["plain"].nested_error == adaptive(rule="plain")["plain"].nested_error
+    fixed = adaptive(stability_weights=2.0)
+    assert fixed["plain"].candidate == adaptive()["plain"].candidate
+    assert np.isnan(fixed["plain"].nested_error)  # the views were not asked for weight 0
+
+
+def test_rules_without_nesting():
+    how = {"cv": 4, "nested": False, "use_paths": False}
+    plain = StabilitySearchCV(Ridge(), GRID, rule="plain", **how).fit(X, Y)
+    steadiest = StabilitySearchCV(Ridge(), GRID, rule="one_standard_error", **how).fit(X, Y)
+    assert (plain.n_fits_, steadiest.n_fits_) == (4 * 3, 5 * 3)
+    assert steadiest.best_index_ == rules.one_standard_error(steadiest.ledger_, plain.lattice_.final)
+    with pytest.raises(AttributeError, match="nothing to compare rules by with nested=False"):
+        plain.rules_  # noqa: B018
+
+
+def test_rule_without_a_weight_ranks_by_cv_error():
+    search = StabilitySearchCV(Ridge(), GRID, cv=4, rule="one_standard_error").fit(X, Y)
+    assert np.isnan(search.stability_weight_)
+    assert_array_equal(search.cv_results_["regularized_error"], search.cv_results_["cv_error"])
+    assert search.weights_["weight"].tolist() == [0]
+    assert search.weights_["index"].tolist() == [search.kfold_index_]
+
+
+def test_rule_that_chooses_what_failed():
+    def worst(ledger, view):
+        return int(rules.error(ledger, view).argmax())
+
+    search = StabilitySearchCV(Ridge(), {"alpha": [1.0, -1.0]}, cv=3, rule=worst)
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="none to choose"):
+        search.fit(X, Y)
 
 
 def test_nested_scores_are_those_of_the_choices(search):

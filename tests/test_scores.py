@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -479,6 +480,20 @@ def test_not_known_to_be_the_same(scorer):
 def test_usual_keywords_make_no_difference():
     made = make_scorer(metrics.r2_score, multioutput="uniform_average", force_finite=True)
     assert find_score(made) == find_score(get_scorer("r2"))
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "f1"])
+def test_equal_outputs_are_scored_once(scoring, rng):
+    y, score, seen = rng.integers(0, 2, N_SAMPLES), find_score(get_scorer(scoring)), []
+
+    def value(samples, outputs, **parameters):
+        seen.append(len(outputs))
+        return score.value(samples, outputs, **parameters)
+
+    models = rng.integers(0, 2, (3, N_SAMPLES)) * (0.5 if scoring == "roc_auc" else 1)
+    found = replace(score, value=value)(y, models[[2, 0, 2, 1, 0]])
+    assert seen == [3]
+    np.testing.assert_array_equal(found, score(y, models)[[2, 0, 2, 1, 0]])
 
 
 def test_scores_travel():

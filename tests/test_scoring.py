@@ -218,7 +218,12 @@ def test_nested_values_are_those_of_a_literal_loop(model, y, scoring, use_paths)
     loss = "zero_one" if is_classifier(model[0]) else "squared_error"
     expected, steady, of_plain = nested_loop(model, y, scorer, loss)
     search = StabilitySearchCV(
-        *model, scoring=scoring, cv=CV, stability_weights=expected.weights, use_paths=use_paths
+        *model,
+        scoring=scoring,
+        cv=CV,
+        stability_weights=expected.weights,
+        rule="paper",
+        use_paths=use_paths,
     ).fit(X, y)
     assert search.nested_error_ == pytest.approx(expected.nested_error, rel=1e-9)
     assert search.nested_error_ == pytest.approx(-steady, rel=1e-9)

@@ -9,12 +9,13 @@ from sklearn.model_selection import KFold
 from steadycv.candidates import Grid
 from steadycv.executor import Executor
 from steadycv.failures import Failures
-from steadycv.kept import KeptOutputs
+from steadycv.kept import Heard, KeptOutputs
 from steadycv.lattice import Lattice
 from steadycv.ledger import Ledger
 from steadycv.losses import LOSSES
 from steadycv.measures import MeanLoss
 from steadycv.planning import Planner
+from steadycv.reducing import Keep
 from steadycv.scoring import Judging
 from steadycv.selection import Selector, State
 from steadycv.strategies import exhaustive
@@ -47,7 +48,7 @@ class Notes:
 def selector(*, use_paths=False, one_by_one=False, grid=ALPHAS):
     measure = MeanLoss.of(LOSSES["squared_error"], Y)
     judging = Judging(measure, None, 0.0, None, measure.loss, None, None)
-    problem = Problem(Ridge(), X, Y, LATTICE, judging, keep=("predict",))
+    problem = Problem(Ridge(), X, Y, LATTICE, judging, keep=Keep(("predict",)))
     grid = Grid(grid)
     state = State(Ledger(LATTICE, len(grid)), KeptOutputs(), Waiting(problem.reducer.judge))
     made = Selector(
@@ -127,6 +128,10 @@ def test_strategies_that_are_wrong(strategy, message):
         selector()[0].run(strategy, [0.0], [])
 
 
+def heard(split):
+    return Heard(LATTICE.training_set_of(split), split, "predict")
+
+
 def iter_of(asked, choice=0):
     yield asked
     return choice
@@ -139,20 +144,22 @@ def test_outputs_of_those_that_nobody_chooses_are_let_go(monkeypatch):
     made.let_go()
     wanted = {(choices.final[0.0], split) for split in range(4)}
     wanted |= {(int(c), view.split) for c, view in zip(choices.inner[0.0], LATTICE.views, strict=True)}
-    assert set(state.kept) == wanted
+    assert {(candidate, heard.split) for candidate, heard in state.kept} == wanted
 
 
 def test_what_is_kept_holds_no_more_than_it_counts():
     made, state = selector(use_paths=True)
     made.run(exhaustive, [0.0], [0.0])
-    assert all(state.kept[key].base is None for key in state.kept)
     assert state.kept.n_bytes == sum(state.kept[key].nbytes for key in state.kept)
+    made.let_go()
+    held = {id(table): table.nbytes for table in (state.kept[key].base for key in state.kept)}
+    assert state.kept.n_bytes == sum(held.values())
 
 
 def test_outputs_that_were_let_go_are_fitted_again_and_nothing_is_recorded():
     made, state = selector()
     made.run(exhaustive, [0.0], [0.0])
-    before, kept = state.ledger.error.copy(), state.kept[1, 2].copy()
+    before, kept = state.ledger.error.copy(), state.kept[1, heard(2)].copy()
     state.kept.drop(list(state.kept))
     state.ledger.error.flags.writeable = False
     [found] = made.outputs_of({2: 1}).values()

@@ -46,10 +46,26 @@ def test_grid_search_suite(tmp_path):
         (StabilitySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3), 54),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3), 52),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=3, scoring="r2", loss="squared_error"), 52),
+        (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3, deliver="committee"), 52),
+        (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3, deliver="student"), 52),
+        (StabilitySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, deliver="committee"), 53),
+        (StabilitySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, deliver="student"), 54),
     ],
-    ids=["classifier", "regressor", "regressor-r2"],
+    ids=[
+        "classifier",
+        "regressor",
+        "regressor-r2",
+        "regressor-committee",
+        "regressor-student",
+        "classifier-committee",
+        "classifier-student",
+    ],
 )
 def test_check_estimator(search, n_checks):
-    results = check_estimator(search, on_skip=None)
+    # Before the fit a search has what its estimator has; committees predict by probabilities.
+    expected = {"check_decision_proba_consistency": "a committee has no decision_function"}
+    results = check_estimator(
+        search, on_skip=None, expected_failed_checks=expected if search.deliver == "committee" else None
+    )
     passed = [result for result in results if result["status"] == "passed"]
     assert len(passed) >= n_checks

@@ -1,5 +1,7 @@
 """The summary says what was chosen and what to expect."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -14,7 +16,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KernelDensity
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from steadycv import StabilitySearchCV
+from steadycv import StabilitySearchCV, rules
 from steadycv.error_words import ErrorWords
 from steadycv.lattice import Lattice
 from steadycv.split_words import SplitWords
@@ -24,6 +26,12 @@ CLASSES = load_breast_cancer(return_X_y=True)
 GRID = {"max_depth": [1, 2, 3]}
 
 
+def sentences(search):
+    """What the summary says under its table."""
+    told = " ".join(search.summary().partition("\n\n")[2].split())
+    return re.split(r" (?=On new data expect|There is no promise|By the same fits)", told)
+
+
 def test_both_choices_side_by_side():
     search = StabilitySearchCV(DecisionTreeRegressor(), GRID).fit(*DATA)
     lines = search.summary().splitlines()
@@ -31,16 +39,95 @@ def test_both_choices_side_by_side():
     assert lines[3].split()[-1] == f"{search.cv_error_:.4g}"
     assert lines[4].split()[-1] == f"{search.instability_:.4g}"
     assert lines[6].split()[-1] == f"{search.nested_error_:.4g}"
-    assert f"expect an error of about {search.nested_error_:.4g}" in lines[-1]
+    assert max(map(len, lines[8:])) < 80
+    low, high = search.promise_interval_
+    delivered, expected, others = sentences(search)
+    assert delivered == "Delivered: the choice, fitted on all data."
+    assert expected.startswith(
+        f"On new data expect an error of about {search.promise_:.4g} ({low:.4g} to {high:.4g}, nine "
+        "times in ten); the CV error of the choice is "
+    )
+    committee = search.offers_["committee"].promise
+    assert others.startswith(
+        f"By the same fits, a committee of 5 fold models promises {committee:.4g} instead of "
+        f'{search.promise_:.4g} (deliver="committee"), an ensemble of '
+    )
+
+
+@pytest.mark.parametrize(
+    ("deliver", "what"),
+    [
+        ("committee", "the average of the 5 models of max_depth = 3, each trained without one fold"),
+        ("ensemble", "the weighted average of 10 models of 2 candidates, each trained without one fold"),
+        (
+            "student",
+            "a single model, max_depth = 3, that learned from the target and, to 50%, what the "
+            "committee says",
+        ),
+    ],
+)
+def test_what_is_delivered_in_place_of_the_choice(deliver, what):
+    search = StabilitySearchCV(DecisionTreeRegressor(), GRID, deliver=deliver).fit(*DATA)
+    delivered, expected, others = sentences(search)
+    assert delivered == f"Delivered: {what}."
+    assert expected.startswith(f"On new data expect an error of about {search.promise_:.4g} (")
+    assert expected.endswith("nine times in ten).")
+    assert f'instead of {search.promise_:.4g} (deliver="model")' in others
+    assert f'deliver="{deliver}"' not in others
 
 
 @pytest.mark.parametrize(("weight", "instability"), [(0, "not known"), (1.0, "e+03")])
-def test_without_nesting_nothing_is_promised(weight, instability):
+def test_without_nesting_the_bootstrap_promises(weight, instability):
     search = StabilitySearchCV(DecisionTreeRegressor(), GRID, nested=False, stability_weights=weight)
     text = search.fit(*DATA).summary()
     assert "nested" not in text
-    assert "expect" not in text
+    assert f"expect an error of about {search.promise_:.4g} (" in text
+    assert "By the same fits" not in text
     assert instability in text or f"{search.instability_:.4g}" in text
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"refit": lambda results: 0}, "a callable refit cannot be asked to choose again"),
+        ({"nested": False, "cv": TimeSeriesSplit(5), "stability_weights": 0}, "in time order"),
+    ],
+)
+def test_why_nothing_is_promised(how, why):
+    _, told = sentences(StabilitySearchCV(DecisionTreeRegressor(), GRID, **how).fit(*DATA))
+    assert told.startswith("There is no promise: ")
+    assert why in told
+
+
+def worst_of_all_data(ledger, view):
+    errors = rules.error(ledger, view)
+    return int(errors.argmax() if view.split is None else errors.argmin())
+
+
+def test_a_choice_that_does_clearly_worse_than_what_was_tried():
+    grid = {"min_samples_leaf": [20, 200]}
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, rule=worst_of_all_data)
+    with pytest.warns(UserWarning, match="The promise is"):
+        search.fit(*DATA)
+    _, expected, _ = sentences(search)
+    assert f"expect an error of about {search.cv_error_:.4g} (" in expected
+    assert (
+        "the CV error of the choice. The choice does clearly worse than what was chosen without each "
+        f"part of the data, whose nested error is {search.nested_error_:.4g}." in expected
+    )
+
+
+def test_one_view_and_a_score_have_no_interval():
+    search = StabilitySearchCV(DecisionTreeRegressor(), GRID, cv=TimeSeriesSplit(2), scoring="r2")
+    with pytest.warns(UserWarning, match="The stability weight is 0"):
+        text = search.fit(*DATA).summary()
+    assert f"expect an r2 of about {-search.promise_:.4g}; the CV r2" in text
+
+
+def test_nothing_is_delivered_without_refit():
+    text = StabilitySearchCV(DecisionTreeRegressor(), GRID, refit=False).fit(*DATA).summary()
+    assert "Delivered" not in text
+    assert "expect an error" in text
 
 
 def test_a_grid_whose_candidates_have_different_parameters():
@@ -62,13 +149,18 @@ def of_classes(scoring, **options):
 def test_a_score_is_told_as_a_score():
     search = of_classes("roc_auc")
     text = search.summary()
-    score = search.nested_scores_["score"].steady
-    assert "CV roc_auc (promised)" in text
+    low, high = (f"{-end:.4g}" for end in reversed(search.promise_interval_))
+    assert "CV roc_auc  " in text
     assert "instability (share of wrong predictions)" in text
     assert f"{search.best_score_:.4g}" in text
-    assert f"expect a roc_auc of about {score:.4g}; the CV roc_auc of the choice is" in text
-    higher = search.best_score_ >= score
-    assert text.endswith(f"{'higher' if higher else 'lower'} than that.")
+    _, expected, others = sentences(search)
+    assert (
+        f"expect a roc_auc of about {-search.promise_:.4g} ({low} to {high}, nine times in ten); the CV "
+        "roc_auc of the choice is" in expected
+    )
+    higher = search.best_score_ >= -search.promise_
+    assert expected.endswith(f"{'higher' if higher else 'lower'} than that.")
+    assert f"a committee of 5 fold models promises {-search.offers_['committee'].promise:.4g} " in others
     assert "error" not in text
     assert "-0." not in text
 
@@ -102,12 +194,12 @@ def test_models_without_targets():
     assert f"expect a score of about {-search.nested_error_:.4g}" in search.summary()
 
 
-def test_without_views_nothing_is_promised():
+def test_without_views_the_bootstrap_promises():
     search = StabilitySearchCV(DecisionTreeRegressor(), GRID, cv=2)
     with pytest.warns(UserWarning, match="No nested cross-validation"):
         text = search.fit(*DATA).summary()
     assert "nested" not in text
-    assert "expect" not in text
+    assert f"expect an error of about {search.promise_:.4g} (" in text
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ X = np.r_[RNG.normal(size=(20, 3)), RNG.normal(3, 1, size=(20, 3))][RNG.permutat
 OUTLIERS = np.where(np.linalg.norm(X - 1.5, axis=1) > 3.4, -1, 1)
 CV = KFold(4, shuffle=True, random_state=0)
 WEIGHTS = [0.0, 0.5, 5.0]
+PAPER = {"stability_weights": WEIGHTS, "rule": "paper"}
 MODELS = {
     "density": (KernelDensity(), {"bandwidth": [0.3, 1.0, 2.0]}),
     "mixture": (GaussianMixture(random_state=0), {"n_components": [1, 2, 3]}),
@@ -87,7 +88,7 @@ def agrees(search, found):
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_own_score_drives(model):
-    search = StabilitySearchCV(*model, cv=CV, stability_weights=WEIGHTS).fit(X)
+    search = StabilitySearchCV(*model, cv=CV, **PAPER).fit(X)
     agrees(search, literal_loop(*model))
     theirs = GridSearchCV(*model, cv=CV).fit(X)
     assert search.kfold_index_ == theirs.best_index_
@@ -106,7 +107,7 @@ def test_y_is_passed_on_and_not_looked_at(name):
 
 def test_outliers_by_a_score():
     model = IsolationForest(n_estimators=5, random_state=0), {"max_samples": [5, 20]}
-    search = StabilitySearchCV(*model, cv=CV, scoring="roc_auc", stability_weights=WEIGHTS)
+    search = StabilitySearchCV(*model, cv=CV, scoring="roc_auc", **PAPER)
     found = literal_loop(*model, y=OUTLIERS, scorer=get_scorer("roc_auc"))
     agrees(search.fit(X, OUTLIERS), found)
 
@@ -116,7 +117,7 @@ def test_a_score_of_ones_own():
         return -float(estimator.transform(X).min(axis=1).sum())
 
     model = MODELS["clusters"]
-    search = StabilitySearchCV(*model, cv=CV, scoring=inertia, stability_weights=WEIGHTS).fit(X)
+    search = StabilitySearchCV(*model, cv=CV, scoring=inertia, **PAPER).fit(X)
     agrees(search, literal_loop(*model, scorer=inertia))
 
 
@@ -148,7 +149,7 @@ def test_several_targets(estimator, grid, use_paths):
             score=get_scorer("r2") if scoring == "r2" else None,
         )
         search = StabilitySearchCV(
-            *(estimator, grid), cv=CV, scoring=scoring, stability_weights=WEIGHTS, use_paths=use_paths
+            *(estimator, grid), cv=CV, scoring=scoring, use_paths=use_paths, **PAPER
         ).fit(X, y)
         assert search.nested_error_ == pytest.approx(expected.nested_error)
         assert_allclose(search.cv_results_["instability"], expected.instability)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
         strategies,
         testing,
     )
-    from steadycv.bound import generalization_bound
+    from steadycv.bound import generalization_bound, nested_bound
+    from steadycv.committees import Committee
     from steadycv.losses import pinball_loss
     from steadycv.plotting import StabilityDisplay
     from steadycv.report import write_report
@@ -27,22 +28,26 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Committee",
     "SparseRidge",
     "SparseRidgeCV",
     "StabilityDisplay",
     "StabilitySearchCV",
     "generalization_bound",
+    "nested_bound",
     "pinball_loss",
     "sparse_ridge_path",
     "write_report",
 ]
 
 _HOMES = {
+    "Committee": "committees",
     "SparseRidge": "sparse",
     "SparseRidgeCV": "sparse",
     "StabilityDisplay": "plotting",
     "StabilitySearchCV": "search",
     "generalization_bound": "bound",
+    "nested_bound": "bound",
     "pinball_loss": "losses",
     "sparse_ridge_path": "sparse",
     "write_report": "report",

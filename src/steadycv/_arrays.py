@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +13,12 @@ if TYPE_CHECKING:
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Numbers or text that came as objects, as what they are."""
-    return np.array(array.tolist()) if array.dtype == object else array
+    """Numbers or text that came as objects, as what they are; decimals and fractions as floats."""
+    if array.dtype != object:
+        return array
+    found = np.array(array.tolist())
+    is_number = found.dtype == object and all(isinstance(v, Real | Decimal) for v in found.flat)
+    return found.astype(np.float64) if is_number else found
 
 
 def one_column(array: NDArray[Any]) -> NDArray[Any]:

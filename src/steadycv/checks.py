@@ -9,12 +9,15 @@ from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from steadycv._arrays import one_column
 from steadycv._compat import to_numpy
 from steadycv.estimators import new_estimator
+from steadycv.offers import DELIVER
+from steadycv.rules import CHOOSE_WEIGHT, HAVE_WEIGHT, OF_CANDIDATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,15 +28,47 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_candidates",
+    "check_delivery",
     "check_grid",
     "check_groups",
     "check_methods",
     "check_order",
+    "check_rule",
     "check_target",
     "check_weights",
 ]
 
 A_LIST = "Pass a list of numbers, such as [0, 0.1, 1]."
+
+
+def check_delivery(search: Any, y: Any) -> None:
+    """What is delivered besides a model needs a nested search, and a refit that is its own."""
+    if search.deliver not in DELIVER:
+        raise ValueError(f"deliver must be {', '.join(map(repr, DELIVER))}, got {search.deliver!r}.")
+    if search.deliver == "model":
+        return
+    asked = f"deliver={search.deliver!r}"
+    if not search.nested:
+        raise ValueError(
+            f"{asked} needs nested=True: committees are judged by the models that nesting fits."
+        )
+    if search.refit is False:
+        raise ValueError(f"{asked} delivers best_estimator_, which refit=False asks not to have.")
+    if callable(search.refit):
+        raise ValueError(
+            f"{asked} chooses by itself what is delivered, and so does the function refit: pass one of "
+            "them."
+        )
+    if not (is_classifier(search.estimator) or is_regressor(search.estimator)):
+        raise ValueError(
+            f"{asked} averages regressors or classifiers, and "
+            f"{type(search.estimator).__name__} is neither."
+        )
+    if is_classifier(search.estimator) and y is not None and one_column(to_numpy(y)).ndim > 1:
+        raise ValueError(
+            f"{asked} averages classifiers of one target, and y has {np.shape(y)[1]}: search for each "
+            "by itself."
+        )
 
 
 def check_weights(stability_weights: Any, *, nested: bool = True) -> NDArray[np.float64]:
@@ -64,6 +99,26 @@ def check_weights(stability_weights: Any, *, nested: bool = True) -> NDArray[np.
             f"nested cross-validation; got stability_weights={stability_weights!r}."
         )
     return weights
+
+
+def check_rule(rule: Any, stability_weights: Any, *, whole_grid: bool) -> None:
+    """Refuse a rule that is not known, or that does not go with the weights or with the search."""
+    named = (*HAVE_WEIGHT, *OF_CANDIDATES)
+    if isinstance(rule, str) and rule not in named:
+        names = ", ".join(map(repr, named))
+        raise ValueError(f"rule must be {names} or a function of a ledger and a view, got {rule!r}.")
+    is_auto = isinstance(stability_weights, str) and stability_weights == "auto"
+    if not is_auto and rule not in CHOOSE_WEIGHT:
+        raise ValueError(
+            f"rule={rule!r} chooses among no stability weights, got "
+            f"stability_weights={stability_weights!r}. Leave that out, or take rule='steady' or "
+            "rule='paper', which choose a weight."
+        )
+    if not whole_grid and rule not in HAVE_WEIGHT:
+        raise ValueError(
+            f"rule={rule!r} compares all candidates, and this search does not look at all of them. Take "
+            "search='grid', or one of the rules " + ", ".join(map(repr, HAVE_WEIGHT)) + "."
+        )
 
 
 def _numbers(given: Any) -> NDArray[np.float64]:
@@ -184,7 +239,7 @@ def check_candidates(estimator: Any, candidates: Grid) -> None:
 
 
 def check_target(estimator: Any, y: Any) -> None:
-    """Refuse targets that nobody can be judged by: missing or infinite ones, text for a regressor."""
+    """Refuse targets that nobody can be judged by: missing or infinite; no numbers for a regressor."""
     if y is None:
         return
     target = to_numpy(y)
@@ -200,8 +255,13 @@ def check_target(estimator: Any, y: Any) -> None:
                 f"Input y contains NaN or None: y[{missing[0]}] is {target[missing[0]]!r}. Leave such "
                 "samples out."
             )
-    if is_regressor(estimator) and target.dtype.kind in "OSU":
-        for row, value in enumerate(target.ravel().tolist()):
+    if target.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: y is to be real numbers, and y[0] is {target[0]!r}."
+        )
+    if is_regressor(estimator) and target.dtype.kind in "OSUM":
+        values = target.ravel()
+        for row, value in enumerate(values if target.dtype.kind == "M" else values.tolist()):
             if not isinstance(value, Real | Decimal | np.bool_):
                 raise ValueError(
                     f"y is to be numbers for the regressor {type(estimator).__name__}, and y[{row}] is "

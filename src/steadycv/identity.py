@@ -36,7 +36,12 @@ def identity(problem: Problem, scoring: Any) -> dict[str, str]:
         "folds": fingerprint(splits, lattice.rows(lattice.final.reference)),
         "estimator": fingerprint(problem.estimator, _own_code([problem.estimator])),
         "scoring": fingerprint(
-            judging.loss, judging.name, judging.weight, scoring, problem.return_train_score, problem.keep
+            judging.loss,
+            judging.name,
+            judging.weight,
+            scoring,
+            problem.return_train_score,
+            problem.keep.methods,
         ),
         "set of versions": _versions([problem.estimator, judging.loss, *scorers.values()], _PACKAGES),
     }

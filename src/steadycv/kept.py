@@ -1,23 +1,32 @@
-"""Kept outputs: what the models of the splits say of the rows that they are tested on."""
+"""Kept outputs: what models say of the test rows of splits, own ones and members of committees."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
 
     from steadycv.lattice import Lattice
 
-__all__ = ["KeptOutputs", "in_order_of_samples"]
+__all__ = ["Heard", "KeptOutputs", "in_order_of_samples", "n_numbers"]
+
+
+class Heard(NamedTuple):
+    """Whose outputs are kept: a training set's models, by a method, on the test rows of a split."""
+
+    training_set: int
+    split: int
+    method: str
 
 
 class KeptOutputs:
-    """Outputs by candidate and split.
+    """Outputs of candidates, one after the other as they come.
 
     Attributes
     ----------
@@ -26,31 +35,61 @@ class KeptOutputs:
     """
 
     def __init__(self) -> None:
-        self._outputs: dict[tuple[int, int], NDArray[Any]] = {}
+        self._outputs: dict[Heard, dict[int, tuple[NDArray[Any], int]]] = {}
         self.n_bytes = 0
 
-    def __contains__(self, key: tuple[int, int]) -> bool:
-        return key in self._outputs
+    def __iter__(self) -> Iterator[tuple[int, Heard]]:
+        return ((candidate, heard) for heard, known in self._outputs.items() for candidate in known)
 
-    def __getitem__(self, key: tuple[int, int]) -> NDArray[Any]:
-        return self._outputs[key]
+    def __contains__(self, key: tuple[int, Heard]) -> bool:
+        candidate, heard = key
+        return candidate in self._outputs.get(heard, ())
 
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        return iter(self._outputs)
+    def __getitem__(self, key: tuple[int, Heard]) -> NDArray[Any]:
+        candidate, heard = key
+        outputs, row = self._outputs[heard][candidate]
+        said: NDArray[Any] = outputs[row]
+        return said
 
-    def keep(self, candidates: Iterable[int], split: int, outputs: Sequence[NDArray[Any]]) -> None:
-        """Take the outputs of some candidates on the test rows of a split."""
-        for candidate, said in zip(candidates, outputs, strict=True):
-            before = self._outputs.get((candidate, split))
-            self.n_bytes += said.nbytes - (0 if before is None else before.nbytes)
-            self._outputs[candidate, split] = said
+    def keep(self, candidates: NDArray[np.intp], heard: Heard, outputs: NDArray[Any]) -> None:
+        """Take the outputs of some candidates, a row each; what is there already stays."""
+        known = self._outputs.setdefault(heard, {})
+        if not known.keys().isdisjoint(candidates.tolist()):
+            is_new = np.array([candidate not in known for candidate in candidates.tolist()])
+            candidates, outputs = candidates[is_new], outputs[is_new]
+        rows = zip(repeat(outputs), range(len(outputs)), strict=False)
+        known.update(zip(candidates.tolist(), rows, strict=True))
+        self.n_bytes += outputs.nbytes
 
-    def drop(self, keys: Iterable[tuple[int, int]]) -> None:
+    def missing(self, candidates: NDArray[np.intp], heard: Heard) -> list[tuple[int, Heard]]:
+        """The candidates whose outputs are not there, as keys."""
+        known = self._outputs.get(heard, {})
+        return [(candidate, heard) for candidate in candidates.tolist() if candidate not in known]
+
+    def table(self, candidates: NDArray[np.intp], heard: Heard) -> NDArray[Any]:
+        """The outputs of some candidates, all of which are there."""
+        return np.stack([self[candidate, heard] for candidate in candidates.tolist()])
+
+    def drop(self, keys: Collection[tuple[int, Heard]]) -> None:
         """Let go of outputs; of those that are not here nothing happens."""
-        for key in keys:
-            outputs = self._outputs.pop(key, None)
-            if outputs is not None:
-                self.n_bytes -= outputs.nbytes
+        by_place: dict[Heard, set[int]] = {}
+        for candidate, heard in keys:
+            by_place.setdefault(heard, set()).add(candidate)
+        for heard, candidates in by_place.items():
+            known = self._outputs.pop(heard, {})
+            self.n_bytes -= sum(table.nbytes for table in {id(t): t for t, _ in known.values()}.values())
+            staying = np.array([c for c in known if c not in candidates], dtype=np.intp)
+            if len(staying):  # a copy: a row of a table would keep all of it in memory
+                self.keep(staying, heard, np.stack([known[c][0][known[c][1]] for c in staying.tolist()]))
+
+
+def n_numbers(lattice: Lattice, *, with_members: bool) -> int:
+    """How many outputs are kept of a candidate: of the splits' models, and of committees' members."""
+    return sum(
+        len(lattice.splits[split].test)
+        for training_set in range(lattice.n_training_sets)
+        for split in lattice.heard_on(training_set, with_members=with_members)
+    )
 
 
 def in_order_of_samples(

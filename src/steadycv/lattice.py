@@ -68,6 +68,12 @@ class View:
     repeats: NDArray[np.intp]
     judged: int | None = None
 
+    @property
+    def test_split(self) -> int:
+        """The split on whose test rows it is judged, of a view that is."""
+        assert self.split is not None
+        return self.split
+
 
 class Evaluation(NamedTuple):
     """A training set, and the set of rows that its models are judged on."""
@@ -165,8 +171,12 @@ class Lattice:
         self._reasons: list[str | None] = []
         self._allowed = _allowed_ends(self.splits)
         s = len(self.splits)
-        most = 1 + (s if self._allowed or _each_has_the_one_before(self.splits) else s * (s + 1) // 2)
-        if nested and most > MOST_TRAINING_SETS:
+        most = 1 + s * (s + 1) // 2
+        if (
+            nested
+            and most > MOST_TRAINING_SETS
+            and not (self._allowed or _each_has_the_one_before(self.splits))
+        ):
             raise ValueError(
                 f"{source}: {s} splits may need {most:,} training sets for each candidate. Use fewer "
                 "splits (KFold(5) needs 16), or nested=False."
@@ -185,6 +195,7 @@ class Lattice:
             raise ValueError(f"{source}: no split can be judged: {reason}.")
         # What was asked is known, and who said so holds the data.
         self._undefined = self._untrainable = _always_defined
+        self._freeze()
 
     @property
     def n_training_sets(self) -> int:
@@ -195,6 +206,13 @@ class Lattice:
     def draws_rows_again(self) -> bool:
         """Whether some split trains on a row more than once, as a bootstrap does."""
         return any((np.diff(split.train) == 0).any() for split in self.splits)
+
+    @cached_property
+    def in_time_order(self) -> bool:
+        """Whether models are tested on what comes after all that they know, or know more one by one."""
+        sizes = {len(split.train) for split in self.splits}
+        grow = 1 < len(sizes) == len(self.splits) and _each_has_the_one_before(self.splits)
+        return grow or all(split.train[-1] < split.test[0] for split in self.splits)
 
     @property
     def n_repeats(self) -> int:
@@ -245,6 +263,33 @@ class Lattice:
             found[training_set].append((position, reference))
             found[reference].append((position, training_set))
         return found
+
+    def members(self, view: View) -> list[int]:
+        """The training sets of a view's committee: those that it evaluates, once each."""
+        return sorted({self.evaluations[e].training_set for e in view.evaluations.tolist()})
+
+    @cached_property
+    def judged(self) -> NDArray[np.intp]:
+        """By view, the evaluation of its reference on the rows that it is judged on."""
+        found = [view.judged for view in self.views]
+        return np.array(found, dtype=np.intp)
+
+    @cached_property
+    def committees_of(self) -> list[list[int]]:
+        """By training set, the splits in whose views its models are members of the committee."""
+        found: list[list[int]] = [[] for _ in self._recipes]
+        for view in self.views:
+            for training_set in self.members(view):
+                found[training_set].append(view.test_split)
+        return found
+
+    def heard_on(self, training_set: int, *, with_members: bool) -> list[int]:
+        """The splits on whose test rows the outputs of a training set's models are kept.
+
+        They are those of its own, and, `with_members`, those whose committees its models are in.
+        """
+        members = self.committees_of[training_set] if with_members else ()
+        return sorted({*self.splits_of(training_set), *members})
 
     @cached_property
     def evaluation_of_split(self) -> NDArray[np.intp]:
@@ -312,6 +357,9 @@ class Lattice:
         return self._view(None, reference, seen)
 
     def _views(self) -> Iterable[View]:
+        # What two splits share is looked for once.
+        is_same_both_ways = self._allowed is None and not self.draws_rows_again
+        inside: dict[tuple[int, int], int | None] = {}
         for i, reference in enumerate(self._train_ids):
             if reference is None:
                 continue  # nobody can be judged on its test rows
@@ -324,7 +372,12 @@ class Lattice:
                     continue
                 is_whole = len(test) == len(self.splits[j].test)
                 rows = self._test_ids[j] if is_whole else self._row_set(test)
-                train = self._inside(j, i) if self._reasons[rows] is None else None
+                if self._reasons[rows] is not None:
+                    continue
+                pair = (i, j) if is_same_both_ways and i < j else (j, i)
+                if pair not in inside:
+                    inside[pair] = self._inside(j, i)
+                train = inside[pair]
                 if train is not None:
                     seen.append((j, train, rows))
             if seen:
@@ -344,6 +397,18 @@ class Lattice:
             repeats=self.repeat[[j for j, _, _ in seen]],
             judged=None if split is None else self._evaluation(reference, self._test_ids[split]),
         )
+
+    def _freeze(self) -> None:
+        """From now on it can only be read."""
+        arrays = [self.repeat, self._final_rows, *self.row_sets]
+        arrays += [rows for split in self.splits for rows in split]
+        arrays += [
+            array
+            for view in (self.final, *self.views)
+            for array in (view.evaluations, view.comparisons, view.repeats)
+        ]
+        for array in arrays:
+            array.flags.writeable = False
 
     def _evaluation(self, training_set: int, row_set: int) -> int:
         key = Evaluation(training_set, row_set)

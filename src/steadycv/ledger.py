@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.lattice import Lattice
+    from steadycv.lattice import Lattice, View
     from steadycv.reducing import Cells
 
 __all__ = ["Ledger"]
@@ -105,6 +105,19 @@ class Ledger:
         for name, table in self._tables():
             some._set(name, np.where(candidates[:, np.newaxis], table, np.nan))
         return some
+
+    def seen_from(self, view: View) -> Ledger:
+        """What a view sees: errors and changes where it looks for them, and how long fits took.
+
+        The reported scores are on the whole test rows of the splits, so the final view alone sees them.
+        """
+        seen = Ledger(self.lattice, len(self), self.failed_error)
+        seen.error[:, view.evaluations] = self.error[:, view.evaluations]
+        seen.change[:, view.comparisons] = self.change[:, view.comparisons]
+        seen.fit_time, seen.score_time = self.fit_time, self.score_time
+        if view.split is None:
+            seen.test_scores, seen.train_scores = self.test_scores, self.train_scores
+        return seen
 
     def fields(self, candidate: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
         """All numbers of a candidate, by name."""

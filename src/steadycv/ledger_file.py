@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from steadycv.kept import Heard
 from steadycv.waiting import Block
 
 if TYPE_CHECKING:
@@ -51,12 +52,14 @@ CREATE TABLE numbers (
 );
 CREATE TABLE outputs (
     candidate TEXT NOT NULL,
+    training_set INTEGER NOT NULL,
     split INTEGER NOT NULL,
+    method TEXT NOT NULL,
     dtype TEXT NOT NULL,
     shape TEXT NOT NULL,
     bytes BLOB NOT NULL,
     checksum TEXT NOT NULL,
-    PRIMARY KEY (candidate, split)
+    PRIMARY KEY (candidate, training_set, split, method)
 );
 CREATE TABLE waiting (
     line TEXT NOT NULL,
@@ -98,9 +101,10 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         self._lines: Sequence[Line] = ()
         self._line_keys: list[str] = []
         self._pending: set[int] = set()
-        self._written: set[tuple[int, int]] = set()
+        self._written: set[tuple[int, Heard]] = set()
         self._held: dict[tuple[int, int], int] = {}
         self._next_write = self._seconds_to_write = self._next_sync = 0.0
+        self._is_synced = True  # the first write makes the log
         with self._explained():
             self._check_is_sqlite()
             # Transactions are ours, and short: another search may use the file as well.
@@ -215,15 +219,19 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
 
     def _load_outputs(self, places: dict[str, list[int]]) -> None:
         assert self._state is not None
-        query = "SELECT candidate, split, dtype, shape, bytes, checksum FROM outputs"
-        for key, split, dtype, shape, blob, checksum in self._connection.execute(query):
-            if not isinstance(blob, bytes) or checksum != _digest(key, str(split), dtype, shape, blob):
+        query = (
+            "SELECT candidate, training_set, split, method, dtype, shape, bytes, checksum FROM outputs"
+        )
+        for key, *place, dtype, shape, blob, checksum in self._connection.execute(query):
+            described = (*map(str, place), dtype, shape)
+            if not isinstance(blob, bytes) or checksum != _digest(key, *described, blob):
                 raise sqlite3.DatabaseError("the outputs are not what was written")
             for candidate in places.get(key, ()):
-                sizes = [int(size) for size in shape.split()]
+                sizes = [1, *(int(size) for size in shape.split())]
                 outputs = np.frombuffer(blob, dtype=np.dtype(dtype)).reshape(sizes)
-                self._state.kept.keep([candidate], split, [outputs])
-                self._written.add((candidate, split))
+                heard = Heard(*place)
+                self._state.kept.keep(np.array([candidate]), heard, outputs)
+                self._written.add((candidate, heard))
 
     def _load_waiting(self, first_line: int) -> None:
         """Losses that wait for others are of use where these are still to come."""
@@ -272,8 +280,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 held = self._write_waiting()
             # Not before it is done: whoever interrupts us takes the transaction back.
             self._written, self._held = written, held
-            if start >= self._next_sync:
-                self._sync()
+            self._wrote_for(time.monotonic() - start)
         except sqlite3.Error as error:
             # What was fitted is worth more than the file.
             self._state = None
@@ -284,9 +291,6 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 stacklevel=2,
             )
         self._pending.clear()
-        end = time.monotonic()
-        self._seconds_to_write = end - start
-        self._next_write = end + self._seconds_to_write / WRITING_SHARE
 
     def _write_candidate(self, candidate: int) -> None:
         assert self._state is not None
@@ -307,30 +311,45 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 (key, field, blob, _digest(key, field, blob)),
             )
 
+    def _wrote_for(self, seconds: float) -> None:
+        """See to it that writing takes its share of the time, and no more."""
+        if self._is_synced:  # the first write after that waits for the disk as well
+            self._is_synced = False
+            self._next_sync += seconds / WRITING_SHARE
+        else:
+            self._seconds_to_write = seconds
+            self._next_write = time.monotonic() + seconds / WRITING_SHARE
+        if time.monotonic() >= self._next_sync:
+            self._sync()
+
     def _sync(self) -> None:
         """Have what is committed put on the disk, against a power cut; it takes much longer."""
         start = time.monotonic()
         self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         end = time.monotonic()
         self._next_sync = end + (end - start) / WRITING_SHARE
+        self._is_synced = True
 
-    def _write_outputs(self) -> set[tuple[int, int]]:
+    def _write_outputs(self) -> set[tuple[int, Heard]]:
         """Write outputs that are new, and take away those that nobody will ask for."""
         assert self._state is not None
         kept = self._state.kept
-        for candidate, split in self._written - set(kept):
+        for candidate, heard in self._written - set(kept):
             self._connection.execute(
-                "DELETE FROM outputs WHERE candidate = ? AND split = ?", (self._keys[candidate], split)
+                "DELETE FROM outputs "
+                "WHERE candidate = ? AND training_set = ? AND split = ? AND method = ?",
+                (self._keys[candidate], *heard),
             )
-        for candidate, split in set(kept) - self._written:
-            outputs = np.ascontiguousarray(kept[candidate, split])
+        for candidate, heard in set(kept) - self._written:
+            outputs = np.ascontiguousarray(kept[candidate, heard])
             if outputs.dtype.hasobject:
                 continue  # labels that are Python's objects are fitted again
             key, blob = self._keys[candidate], outputs.tobytes()
             described = (outputs.dtype.str, " ".join(map(str, outputs.shape)))
+            digest = _digest(key, *map(str, heard), *described, blob)
             self._connection.execute(
-                "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?, ?)",
-                (key, split, *described, blob, _digest(key, str(split), *described, blob)),
+                "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (key, *heard, *described, blob, digest),
             )
         return set(kept)
 

@@ -48,13 +48,14 @@ class Rows:
 
     def mean(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of each row of a table over the chosen columns; infinity where it is not known."""
-        chosen = table if self._most else table[:, self.rows]
-        found = _sums(chosen, self._share) / self._total
-        unknown = np.flatnonzero(np.isnan(found))
-        if len(unknown):  # infinity in a column that counts nothing is no matter
+        chosen = table if self._most else table.take(self.rows, axis=1)
+        found: NDArray[np.float64] = _sums(chosen, self._share) / self._total
+        unknown = np.isnan(found)
+        if unknown.any():  # infinity in a column that counts nothing is no matter
             counts = np.flatnonzero(self._share)
-            found[unknown] = _sums(chosen[np.ix_(unknown, counts)], self._share[counts]) / self._total
-        return np.where(np.isnan(found), np.inf, found)
+            found[unknown] = _sums(chosen[unknown][:, counts], self._share[counts]) / self._total
+            found[np.isnan(found)] = np.inf
+        return found
 
 
 def _sums(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -63,10 +64,15 @@ def _sums(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.
     That of BLAS depends on their number, and so does that of einsum where a row is longer than its
     buffer.
     """
-    sums = np.zeros(len(table))
-    for start in range(0, len(share), COLUMNS_AT_ONCE):
+    sums = _sums_at_once(table[:, :COLUMNS_AT_ONCE], share[:COLUMNS_AT_ONCE])
+    for start in range(COLUMNS_AT_ONCE, len(share), COLUMNS_AT_ONCE):
         columns = slice(start, start + COLUMNS_AT_ONCE)
-        sums += np.einsum("ci,i->c", np.ascontiguousarray(table[:, columns]), share[columns])
+        sums += _sums_at_once(table[:, columns], share[columns])
+    return sums
+
+
+def _sums_at_once(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums: NDArray[np.float64] = np.einsum("ci,i->c", np.ascontiguousarray(table), share)
     return sums
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import sklearn
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object, process_routing
 
 from steadycv._compat import (
     sends_sample_weight_where_accepted,
@@ -20,7 +20,7 @@ from steadycv._compat import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["route", "weight_of"]
+__all__ = ["route", "routes_weights", "weight_of", "weights_of_fit", "weights_of_last_step"]
 
 
 def route(search: Any, params: dict[str, Any], scorers: Any) -> Any:
@@ -40,7 +40,7 @@ def route(search: Any, params: dict[str, Any], scorers: Any) -> Any:
             )
         if not unweighted or sends_sample_weight_where_accepted(scorers):
             score_params["sample_weight"] = params["sample_weight"]
-        fit_params[_weights_of_last_step(search.estimator)] = fit_params.pop("sample_weight")
+        fit_params[weights_of_last_step(search.estimator)] = fit_params.pop("sample_weight")
     return Bunch(
         estimator=Bunch(fit=fit_params),
         splitter=Bunch(split={"groups": groups}),
@@ -72,7 +72,20 @@ def _routing_enabled() -> bool:
     return bool(sklearn.get_config()["enable_metadata_routing"])
 
 
-def _weights_of_last_step(estimator: Any) -> str:
+def weights_of_fit(estimator: Any) -> str:
+    """How sample weights are called in ``fit``; with metadata routing the estimator passes them on."""
+    return "sample_weight" if _routing_enabled() else weights_of_last_step(estimator)
+
+
+def routes_weights(estimator: Any) -> bool | None:
+    """Whether an estimator passes sample weights on in ``fit``; None where routing does not tell."""
+    routing = get_routing_for_object(estimator) if _routing_enabled() else None
+    if not isinstance(routing, MetadataRouter):
+        return None
+    return bool(routing.consumes("fit", ["sample_weight"]))
+
+
+def weights_of_last_step(estimator: Any) -> str:
     """How sample weights are called in ``fit``: a pipeline passes them to the step that is named."""
     step = ""
     while isinstance(estimator, Pipeline):

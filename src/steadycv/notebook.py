@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from steadycv.summary import PLAIN, STEADY, side_by_side, what_to_expect
+from steadycv.summary import PLAIN, STEADY, side_by_side, words_on_promise
 from steadycv.words import number, value_text
 
 if TYPE_CHECKING:
@@ -53,10 +53,11 @@ def _table(search: StabilitySearchCV) -> str:
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(plain)}</td><td>{escape(steady)}</td></tr>'
         for name, plain, steady in cells
     )
+    promise = "".join(f"<p>{escape(line)}</p>" for line in words_on_promise(search, number))
     return (
         f'<div class="steadycv-results"><style>{_STYLE}</style><table><caption>What was chosen</caption>'
         f'<thead><tr><td></td><th scope="col">{PLAIN}</th><th scope="col">{STEADY}</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table><p>{escape(what_to_expect(search, number))}</p></div>"
+        f"<tbody>{rows}</tbody></table>{promise}</div>"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -68,6 +69,10 @@ class FittedModel:
             self._everywhere[method] = self._ask(method, None)
         outputs = self._everywhere[method]
         return (outputs if rows is None else outputs[rows])[np.newaxis]
+
+    def elsewhere(self, X: Any) -> FittedModel:
+        """The same model, to be asked about other samples."""
+        return FittedModel(self._model, replace(self._data, X=X), self._classes)
 
     def _ask(self, method: str, rows: NDArray[np.intp] | None) -> NDArray[Any]:
         outputs = plain(model_outputs(self._model, method, self._data, rows))

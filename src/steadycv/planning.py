@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from steadycv._compat import FitTask
     from steadycv.candidates import Candidates
-    from steadycv.lattice import View
+    from steadycv.lattice import Lattice, View
     from steadycv.ledger import Ledger
     from steadycv.paths.plan import Group
     from steadycv.tasks import Problem
@@ -43,6 +43,14 @@ class Wanted:
 
     training_sets: NDArray[np.bool_]
     comparisons: NDArray[np.bool_]
+
+    @classmethod
+    def nothing(cls, n_lines: int, lattice: Lattice) -> Wanted:
+        """Of so many lines nothing yet."""
+        return cls(
+            np.zeros((n_lines, lattice.n_training_sets), dtype=bool),
+            np.zeros((n_lines, len(lattice.comparisons)), dtype=bool),
+        )
 
 
 class Planner:
@@ -109,10 +117,7 @@ class Planner:
     ) -> Wanted:
         """What the ledger does not know of what views ask about candidates."""
         lattice = ledger.lattice
-        wanted = Wanted(
-            np.zeros((len(self.lines), lattice.n_training_sets), dtype=bool),
-            np.zeros((len(self.lines), len(lattice.comparisons)), dtype=bool),
-        )
+        wanted = Wanted.nothing(len(self.lines), lattice)
         held = self._held(waiting, lattice.n_training_sets)
         evaluated = np.array([training_set for training_set, _ in lattice.evaluations], dtype=np.intp)
         pairs = np.array(lattice.comparisons, dtype=np.intp)

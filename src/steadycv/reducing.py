@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from steadycv.outputs import OutputsOfModels
     from steadycv.scoring import Judging
 
-__all__ = ["Cells", "Fit", "Reducer"]
+__all__ = ["Cells", "Fit", "Keep", "Reducer"]
+
+
+class Keep(NamedTuple):
+    """Which outputs are kept: by these methods, of splits' models or of all committees' members."""
+
+    methods: tuple[str, ...] = ()
+    of_members: bool = False
+    of_all: bool = False  # candidates, and not of those alone that may still be chosen
 
 
 class Fit(NamedTuple):
@@ -57,8 +65,8 @@ class Cells(NamedTuple):
         By evaluation and by comparison; infinity where a model failed.
     test_scores, train_scores : dict of (str, int) to ndarray
         The reported scores by name and split; infinity where the scorer failed.
-    kept : dict of int to ndarray
-        By split, the outputs on its test rows.
+    kept : dict of (int, str) to ndarray
+        By split and method, the outputs on its test rows.
     fit_time, score_time : float
         Seconds for each candidate.
     n_fits : int
@@ -75,7 +83,7 @@ class Cells(NamedTuple):
     changes: dict[int, NDArray[np.float64]]
     test_scores: dict[tuple[str, int], NDArray[np.float64]]
     train_scores: dict[tuple[str, int], NDArray[np.float64]]
-    kept: dict[int, NDArray[Any]]
+    kept: dict[tuple[int, str], NDArray[Any]]
     fit_time: float
     score_time: float
     n_fits: int
@@ -93,15 +101,13 @@ class Reducer:
         What errors and changes are, and what else is reported.
     lattice : Lattice
         Who looks at which training set.
-    keep : tuple of str
-        The methods of which the first is kept of each split's models, on its test rows.
+    keep : Keep
+        Which outputs are kept.
     train_scores : bool
         Whether the scores on the training sets of splits are wanted too.
     """
 
-    def __init__(
-        self, judging: Judging, lattice: Lattice, keep: tuple[str, ...], *, train_scores: bool
-    ) -> None:
+    def __init__(self, judging: Judging, lattice: Lattice, keep: Keep, *, train_scores: bool) -> None:
         self.judge = Judge(judging.measure, lattice, judging.weight)
         self._judging = judging
         self._lattice = lattice
@@ -111,7 +117,8 @@ class Reducer:
     def reduce(self, training_set: int, fit: Fit, *, raises: bool) -> tuple[Cells, NDArray[np.float64]]:
         """The cells of a training set, and the losses, which are still to be compared."""
         losses, failures = self._losses(fit, raises=raises)
-        failed = np.isin(np.arange(fit.n_candidates), list(failures))
+        failed = np.zeros(fit.n_candidates, dtype=bool)
+        failed[list(failures)] = True
         some = None if fit.models is None or failed.all() else fit.models.without(failed)
         models = _Judged(some, losses, failed)
         cells = Cells(
@@ -140,6 +147,8 @@ class Reducer:
                 self._report(cells, split, models, found[int(self._lattice.evaluation_of_split[split])])
             elif self._judging.name is not None:
                 cells.test_scores[self._judging.name, split] = np.full(fit.n_candidates, np.inf)
+        if some is not None:
+            self._keep_outputs(cells, some)
         seconds = 0.0 if some is None else (time.perf_counter() - start) / fit.n_candidates
         return cells._replace(score_time=seconds), losses
 
@@ -188,8 +197,14 @@ class Reducer:
             train = self.judge.training_set(self._lattice.training_set_of(split))
             for name, scores in self._scores(cells, models, train, self._errors(models, train)).items():
                 cells.train_scores[name, split] = scores
-        if self._keep:
-            cells.kept[split] = models.models.says(self._keep, test.rows)
+
+    def _keep_outputs(self, cells: Cells, models: OutputsOfModels) -> None:
+        """Outputs on test rows that conclusions ask for."""
+        keep, lattice = self._keep, self._lattice
+        for split in lattice.heard_on(cells.training_set, with_members=keep.of_members):
+            for method in keep.methods:
+                rows = lattice.splits[split].test
+                cells.kept[split, method] = models.says((method,), rows)
 
     def _scores(
         self, cells: Cells, models: _Judged, rows: Rows, found: Found

@@ -10,6 +10,7 @@ import numpy as np
 from steadycv import rules
 from steadycv._compat import format_results
 from steadycv.scores import BEYOND
+from steadycv.weights import chosen_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +19,19 @@ if TYPE_CHECKING:
 
     from steadycv.candidates import Candidates
     from steadycv.ledger import Ledger
+    from steadycv.rules import Rule
     from steadycv.selection import Choices
 
-__all__ = ["NestedScore", "grid_search_results", "nested_scores", "weights_table", "why_no_choice"]
+__all__ = [
+    "NestedScore",
+    "RuleChoice",
+    "choice_of",
+    "grid_search_results",
+    "grid_table",
+    "nested_scores",
+    "weights_table",
+    "why_no_choice",
+]
 
 NO_CHOICE = (
     "Every candidate failed on some training set, or its score there is no number, so there is none to "
@@ -44,6 +55,37 @@ class NestedScore(NamedTuple):
 
     steady: float
     plain: float
+
+
+class RuleChoice(NamedTuple):
+    """What a rule chooses, and what that is worth.
+
+    Attributes
+    ----------
+    candidate : int
+        The choice on all data, as its number in ``cv_results_``; -1 where all candidates failed.
+    params : dict
+        Its parameters.
+    weight : float
+        The stability weight that the rule chose; NaN for a rule that has none.
+    cv_error : float
+        The choice's cross-validation error, minus the score where one drives.
+    nested_error : float
+        The mean error in the views of what the rule chooses there; NaN without a view, or where an
+        adaptive search did not look.
+    view_candidates : ndarray of int
+        What it chooses in each of ``lattice_.views``; -1 where all candidates failed.
+    view_errors : ndarray
+        The error of that on the rows that the view has never seen.
+    """
+
+    candidate: int
+    params: dict[str, Any]
+    weight: float
+    cv_error: float
+    nested_error: float
+    view_candidates: NDArray[np.intp]
+    view_errors: NDArray[np.float64]
 
 
 def grid_search_results(
@@ -112,19 +154,72 @@ def _renumbered(results: dict[str, Any], judged: NDArray[np.intp], ledger: Ledge
 
 def weights_table(ledger: Ledger, weights: Sequence[float], choices: Choices) -> dict[str, NDArray[Any]]:
     """Each weight, its errors in the views, and its choices."""
+    final = [choices.final[w] for w in weights]
+    is_known = all(w in choices.inner for w in weights)
+    inner = np.stack([choices.inner[w] for w in weights], axis=1) if is_known else None
+    return _table(ledger, weights, final, inner)
+
+
+def grid_table(ledger: Ledger, weights: Sequence[float]) -> dict[str, NDArray[Any]]:
+    """The same where all candidates are known, whatever was asked for."""
+    final, *inner = (
+        [rules.weighted_choice(ledger, view, w) for w in weights]
+        for view in (ledger.lattice.final, *ledger.lattice.views)
+    )
+    return _table(ledger, weights, final, np.array(inner, dtype=np.intp))
+
+
+def _table(
+    ledger: Ledger, weights: Sequence[float], final: list[int], inner: NDArray[np.intp] | None
+) -> dict[str, NDArray[Any]]:
+    """The table of weights; `inner` has a row for each view and a column for each weight."""
     table: dict[str, NDArray[Any]] = {"weight": np.array(weights, dtype=np.float64)}
     views = ledger.lattice.views
-    inner = [w for w in weights if w in choices.inner]
-    if views and len(inner) == len(weights):
-        chosen = np.stack([choices.inner[w] for w in weights], axis=1)
+    if views and inner is not None:
         errors = np.stack(
-            [rules.judged_error(ledger, view, row) for view, row in zip(views, chosen, strict=True)]
+            [rules.judged_error(ledger, view, row) for view, row in zip(views, inner, strict=True)]
         )
         table |= {f"split{v.split}_error": row for v, row in zip(views, errors, strict=True)}
         table["mean_error"] = errors.mean(axis=0)
-        table |= {f"split{v.split}_index": row for v, row in zip(views, chosen, strict=True)}
-    table["index"] = np.array([choices.final[w] for w in weights], dtype=np.intp)
+        table |= {f"split{v.split}_index": row for v, row in zip(views, inner, strict=True)}
+    table["index"] = np.array(final, dtype=np.intp)
     return table
+
+
+def choice_of(
+    rule: str | Rule,
+    ledger: Ledger,
+    candidates: Sequence[dict[str, Any]] | Candidates,
+    table: dict[str, NDArray[Any]],
+) -> RuleChoice:
+    """What a rule chooses; one that chooses a weight finds the weights in `table`."""
+    views, weight = ledger.lattice.views, np.nan
+    in_views: list[int] = []
+    if isinstance(rule, str) and rule in rules.HAVE_WEIGHT:
+        row = chosen_row(rule, ledger.lattice, table)
+        weight, final = float(table["weight"][row]), int(table["index"][row])
+        if "mean_error" in table:
+            in_views = [int(table[f"split{view.split}_index"][row]) for view in views]
+    else:
+        function = rules.OF_CANDIDATES[rule] if isinstance(rule, str) else rule
+        final, *in_views = (
+            rules.chosen_by(function, ledger, view) for view in (ledger.lattice.final, *views)
+        )
+    errors = np.array(
+        [
+            rules.judged_error(ledger, view, np.array([c]))[0]
+            for view, c in zip(views, in_views, strict=bool(in_views))
+        ]
+    )
+    return RuleChoice(
+        candidate=final,
+        params=candidates[final] if final >= 0 else {},
+        weight=weight,
+        cv_error=float(rules.error(ledger, ledger.lattice.final)[final]) if final >= 0 else np.inf,
+        nested_error=float(errors.mean()) if len(errors) else np.nan,
+        view_candidates=np.array(in_views, dtype=np.intp),
+        view_errors=errors,
+    )
 
 
 def nested_scores(

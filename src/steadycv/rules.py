@@ -5,13 +5,13 @@ Nothing here knows of estimators or fits a model.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -21,14 +21,44 @@ if TYPE_CHECKING:
     Candidates: TypeAlias = Sequence[int] | NDArray[np.intp] | slice
 
 __all__ = [
+    "CHOOSE_WEIGHT",
+    "HAVE_WEIGHT",
+    "OF_CANDIDATES",
+    "Rule",
+    "choose_weight",
+    "chosen_by",
     "error",
     "first_minimum",
     "instability",
     "judged_error",
     "less_a_tie",
+    "one_standard_error",
     "rank",
     "regularized_error",
+    "weighted_choice",
 ]
+
+Rule: TypeAlias = "Callable[[Ledger, View], int]"
+"""A function of a ledger and a view that returns the number of a candidate.
+
+It is called for the final view and for the view of each split. The ledger has what that view sees, and
+NaN elsewhere: errors and changes where the view has evaluations and comparisons, times everywhere, and
+the reported scores in the final view alone.
+
+Examples
+--------
+Of the candidates whose error is at most 2 % above the lowest, the one that is fitted fastest:
+
+>>> import numpy as np
+>>> from steadycv import rules
+>>> def fast(ledger, view):
+...     errors = rules.error(ledger, view)
+...     is_good = errors <= 1.02 * errors.min()
+...     return int(np.argmin(np.where(is_good, ledger.fit_time.mean(axis=1), np.inf)))
+"""
+
+CHOOSE_WEIGHT = ("paper", "steady")
+HAVE_WEIGHT = (*CHOOSE_WEIGHT, "plain")  # that of the last is 0
 
 ALL = slice(None)
 
@@ -92,6 +122,91 @@ def first_minimum(errors: NDArray[np.float64]) -> int:
     """Index of the smallest error, the first of those that tie."""
     lowest = np.fmin.reduce(errors)
     return int(np.argmax(errors <= lowest + TIE * abs(lowest)))
+
+
+def choose_weight(rule: str, errors: NDArray[np.float64]) -> int:
+    """Which of the stability weights a rule chooses.
+
+    Parameters
+    ----------
+    rule : {"paper", "steady", "plain"}
+        ``"paper"`` takes the weight with the lowest mean error. ``"steady"`` takes the smallest weight
+        whose mean error exceeds the lowest by at most one standard error of the differences between the
+        two over the views. ``"plain"`` takes the first.
+    errors : ndarray of shape (n_views, n_weights)
+        ``errors[v, w]``: the error of what weight w chooses in view v, on the rows that the view has
+        never seen; the weights in increasing order. Views may be left out.
+
+    Returns
+    -------
+    weight : int
+        Its column; of columns that tie the first.
+
+    Examples
+    --------
+    The third weight has the lowest mean error, and only in one view of four:
+
+    >>> errors = np.array([[5.0, 5.0, 5.0], [4.0, 4.0, 4.0], [7.0, 6.0, 6.0], [6.0, 6.0, 5.0]])
+    >>> [choose_weight(rule, errors) for rule in ("paper", "steady", "plain")]
+    [2, 1, 0]
+    """
+    if rule == "plain":
+        return 0
+    mean = errors.mean(axis=0)
+    best = first_minimum(mean)
+    if rule == "paper":
+        return best
+    smaller = np.flatnonzero(np.isfinite(mean[:best]))  # where nothing failed
+    limit = mean[best] + _standard_error(errors[:, smaller] - errors[:, [best]])
+    close = smaller[less_a_tie(mean[smaller]) <= limit]
+    return int(close[0]) if len(close) else best
+
+
+def weighted_choice(ledger: Ledger, view: View, weight: float) -> int:
+    """The candidate with the lowest regularized error in a view; -1 where all failed."""
+    errors = regularized_error(error(ledger, view), instability(ledger, view), weight)
+    best = first_minimum(errors)
+    return best if np.isfinite(errors[best]) else -1
+
+
+def one_standard_error(ledger: Ledger, view: View) -> int:
+    """The steadiest of the candidates that are about as good as the best.
+
+    Their errors exceed the lowest one by at most a standard error of that one's mean over the view's
+    evaluations.
+    """
+    mean = error(ledger, view)
+    best = first_minimum(mean)
+    if not np.isfinite(mean[best]):
+        return best
+    limit = mean[best] + _standard_error(_counted(ledger, ledger.error[best, view.evaluations]))
+    close = np.flatnonzero(less_a_tie(mean) <= limit)
+    return int(close[first_minimum(instability(ledger, view, close))])
+
+
+OF_CANDIDATES: dict[str, Rule] = {"one_standard_error": one_standard_error}
+"""Rules that choose a candidate without a weight, by name."""
+
+
+def chosen_by(rule: Rule, ledger: Ledger, view: View) -> int:
+    """What a rule chooses by what the view sees, and by nothing else; -1 where that failed."""
+    seen = ledger.seen_from(view)
+    choice = rule(seen, view)
+    if not isinstance(choice, Integral) or not 0 <= choice < len(ledger):
+        raise ValueError(
+            f"A rule returns the number of a candidate, here from 0 to {len(ledger) - 1}; "
+            f"{getattr(rule, '__name__', rule)} returned {choice!r}."
+        )
+    return int(choice) if np.isfinite(error(seen, view, [int(choice)])[0]) else -1
+
+
+def _standard_error(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of the mean over the first axis; 0 of a single value, which says nothing of it."""
+    n = len(values)
+    if n < 2:
+        return np.zeros(values.shape[1:])
+    of_mean: NDArray[np.float64] = values.std(axis=0, ddof=1) / np.sqrt(n)
+    return of_mean
 
 
 def _counted(ledger: Ledger, errors: NDArray[np.float64]) -> NDArray[np.float64]:

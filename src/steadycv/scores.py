@@ -122,7 +122,11 @@ class Score:
         if _nothing_judged(samples, self.kind) is None and sound.any():
             some = outputs if sound.all() else outputs[sound]
             with np.errstate(all="ignore"):
-                scores[sound] = self.value(samples, some, **self.parameters)
+                if self.kind == "numbers":  # which hardly ever are equal
+                    scores[sound] = self.value(samples, some, **self.parameters)
+                else:
+                    first, same = _distinct(some)
+                    scores[sound] = self.value(samples, some[first], **self.parameters)[same]
         return self.sign * scores
 
     def undefined(
@@ -310,6 +314,16 @@ def _nothing_judged(samples: Samples, kind: Kind) -> str | None:
         return "no sample has a weight"
     is_label = kind == "numbers" or samples.y.dtype.kind != "f" or (samples.y % 1 == 0).all()
     return None if is_label else "targets that are no labels"
+
+
+def _distinct(outputs: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first of the models that say the same, and the number of each model among these."""
+    rows = np.ascontiguousarray(outputs).reshape(len(outputs), -1)
+    if rows.dtype == object:
+        return np.arange(len(rows)), np.arange(len(rows))
+    words = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize)))[:, 0]
+    _, first, same = np.unique(words, return_index=True, return_inverse=True)
+    return first, same
 
 
 def _sound(outputs: NDArray[Any], kind: Kind) -> NDArray[np.bool_]:

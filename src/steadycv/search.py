@@ -6,6 +6,7 @@ import numbers
 import time
 import warnings
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,40 +26,41 @@ from steadycv._compat import (
     n_samples_of,
     safe_split,
     scorers_of,
-    select_index,
-    several_scorers,
     to_numpy,
 )
-from steadycv.bound import generalization_bound
 from steadycv.candidates import Grid
 from steadycv.checks import (
     check_candidates,
+    check_delivery,
     check_grid,
     check_groups,
     check_methods,
     check_order,
+    check_rule,
     check_target,
     check_weights,
 )
+from steadycv.concluding import Concluding
+from steadycv.delivery import Delivered, check_committees, what_to_keep
 from steadycv.estimators import new_estimator
 from steadycv.executor import Executor
 from steadycv.failures import Failures
-from steadycv.kept import KeptOutputs, in_order_of_samples
+from steadycv.kept import KeptOutputs
 from steadycv.lattice import Lattice
 from steadycv.ledger import Ledger
 from steadycv.losses import default_loss, get_loss
-from steadycv.measures import Rows, Scored
+from steadycv.measures import Rows
 from steadycv.metadata import route
 from steadycv.notebook import ResultsInNotebook
 from steadycv.planning import Planner
-from steadycv.results import grid_search_results, nested_scores, weights_table, why_no_choice
+from steadycv.reducing import Keep
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
 from steadycv.strategies import exhaustive, get_strategy
 from steadycv.summary import summarize
 from steadycv.tasks import Problem
 from steadycv.waiting import Waiting
-from steadycv.weights import NO_VIEW, cannot_choose, chosen_weight, too_few_views, weights_to_run
+from steadycv.weights import too_few_views, weights_to_run
 
 if TYPE_CHECKING:
     import os
@@ -67,14 +69,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from steadycv.losses import Loss
+    from steadycv.rules import Rule
     from steadycv.scoring import Judging
-    from steadycv.selection import Choices, Observer
+    from steadycv.selection import Observer
     from steadycv.strategies import Strategy
 
 __all__ = ["StabilitySearchCV"]
 
 
-class StabilitySearchCV(ResultsInNotebook, SearchBase):
+class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
     """Search for hyperparameters that are good, steady, and honestly reported.
 
     A drop-in for :class:`~sklearn.model_selection.GridSearchCV`, with any splitter and any score. It
@@ -113,6 +116,15 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         The weights to choose from, none negative. ``"auto"`` is 0 and the paper's ten,
         ``numpy.logspace(-4, 4, 10)``. A single number fixes the weight; 0 is plain
         cross-validation.
+    rule : {"steady", "paper", "plain", "one_standard_error"} or callable, default="steady"
+        How the choice is made. ``"steady"`` takes the smallest weight whose nested error exceeds the
+        lowest by at most one standard error of their differences over the views, and ``"paper"`` the
+        weight with the lowest; then the candidate with the lowest sum is taken. ``"plain"`` is weight 0.
+        ``"one_standard_error"`` takes the steadiest of the candidates whose error is within one standard
+        error of the lowest. Or a function ``rule(ledger, view)`` that returns the number of a candidate,
+        see :data:`steadycv.rules.Rule`. Whichever it is, it is nested: every view chooses by it, and is
+        judged on rows of its own. `stability_weights` are for the first two only, and the last two need
+        the whole grid.
     nested : bool, default=True
         Whether to look at the splits from inside each other (of a partition, at models trained without
         two folds), which chooses the weight and gives the nested error. With False a single weight is
@@ -150,6 +162,14 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
     use_paths : bool, default=True
         Whether one fit may serve many candidates where a path for the estimator is known, see
         :mod:`steadycv.paths`. With False every candidate is fitted separately.
+    deliver : {"model", "committee", "ensemble", "student"}, default="model"
+        What ``best_estimator_`` is. ``"model"`` is the choice fitted on all data; ``"committee"`` the
+        average of the models trained without one split, of the candidate whose committees do best;
+        ``"ensemble"`` an average of several such committees, chosen greedily; ``"student"`` a single
+        model fitted to the targets mixed with what the committee says. All else (``best_params_``,
+        ``nested_error_``, ...) stays about the choice; see ``promise_``, ``delivered_`` and
+        ``offers_``. Committees and ensembles take no fit but those of their members again, a student
+        three more of each candidate for each split.
     last_window : bool, default=False
         Whether the choice is fitted on as many of the last rows as the last split trains on, and not on
         all: for data in time order that drift, with rolling windows
@@ -162,15 +182,22 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
     best_index_ : int
         Its index in ``cv_results_``.
     best_estimator_ : estimator
-        The chosen candidate fitted on all data. Only with `refit`.
+        The chosen candidate fitted on all data, or what else `deliver` asks for. Only with `refit`.
+    delivered_ : Delivered
+        What that is: its parameters, members, weights and share. Only with `refit`.
+    promise_ : float
+        The error to expect on new data of what was delivered, and in ``promise_reason_`` why it is that
+        figure.
+    offers_ : dict of str to Offer
+        What each kind of delivery would promise; a student only once it is fitted.
     best_score_ : float
         Its mean score over the folds, by the score that drives, or by the estimator's own without
         `scoring`; minus its cross-validation error where a loss drives beside several scores. Like
         GridSearchCV's, it is the score of a choice made on the same folds, so it is too good.
     nested_error_ : float
         The mean error on the outer folds of what was chosen without them, at the chosen weight: what
-        to expect on new data. It is a minimum over the weights and thereby slightly low. There is none
-        with ``nested=False``, with a callable `refit`, and of splits that cannot be nested.
+        to expect on new data. Where it had a part in choosing the weight it is slightly low. There is
+        none with ``nested=False``, with a callable `refit`, and of splits that cannot be nested.
     nested_scores_ : dict of str to NestedScore
         By reported score, its mean on the outer folds: a named tuple of ``steady``, for what was chosen
         at the chosen weight, and ``plain``, at weight 0 (NaN where an adaptive search did not look at
@@ -186,17 +213,20 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         The instability of the choice: the largest, over splits, mean absolute change in loss between
         training on the split and on all data.
     stability_weight_ : float
-        The chosen weight.
+        The chosen weight; 0 with the rule ``"plain"``, and NaN with one that has no weight.
+    rules_ : dict of str to RuleChoice
+        By rule, what it chooses on the ledger of this search, and what that is worth: a named tuple, see
+        :class:`steadycv.results.RuleChoice`.
     weights_ : dict of ndarrays
         A table with a row for each weight: ``weight``, its error on each outer fold
         (``split0_error``, ...; of splits that have a view), their mean (``mean_error``), the candidate
         chosen without each outer fold (``split0_index``, ...; -1 where all failed) and on all data
-        (``index``).
+        (``index``). With a rule that chooses no weight it has 0 alone.
     kfold_index_, kfold_params_ : int, dict
         What plain cross-validation would have chosen with the same search.
     cv_results_ : dict of ndarrays
-        As GridSearchCV's, and ``cv_error``, ``instability``, ``regularized_error`` and
-        ``rank_regularized_error``.
+        As GridSearchCV's, and ``cv_error``, ``instability``, ``regularized_error`` (with a rule that has
+        no weight the CV error) and ``rank_regularized_error``.
         Candidates that an adaptive search did not look at have NaN.
     out_of_fold_predictions_ : ndarray
         The same of the final choice, trained without each fold.
@@ -266,10 +296,12 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         "param_grid": [dict, list],
         "loss": [str, callable, None],
         "stability_weights": [str, numbers.Real, "array-like"],
+        "rule": [str, callable],
         "nested": ["boolean"],
         "search": [str, callable],
         "ledger": [str, object, None],
         "use_paths": ["boolean"],
+        "deliver": [str],
         "last_window": ["boolean"],
     }
 
@@ -281,6 +313,7 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         scoring: Any = None,
         loss: str | Loss | None = None,
         stability_weights: str | float | ArrayLike = "auto",
+        rule: str | Rule = "steady",
         nested: bool = True,
         search: str | Strategy = "grid",
         cv: Any = None,
@@ -292,6 +325,7 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         verbose: int = 0,
         ledger: str | os.PathLike[str] | None = None,
         use_paths: bool = True,
+        deliver: str = "model",
         last_window: bool = False,
     ) -> None:
         super().__init__(
@@ -308,10 +342,12 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         self.param_grid = param_grid
         self.loss = loss
         self.stability_weights = stability_weights
+        self.rule = rule
         self.nested = nested
         self.search = search
         self.ledger = ledger
         self.use_paths = use_paths
+        self.deliver = deliver
         self.last_window = last_window
 
     @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
@@ -333,10 +369,16 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         self : StabilitySearchCV
             The fitted search.
         """
-        weights = check_weights(self.stability_weights, nested=self.nested)
         strategy = get_strategy(self.search)
+        check_rule(self.rule, self.stability_weights, whole_grid=strategy is exhaustive)
+        weights = (
+            check_weights(self.stability_weights, nested=self.nested)
+            if self.rule in rules.CHOOSE_WEIGHT
+            else np.zeros(1)
+        )
         scorers, _ = self._get_scorers()
         X, y = indexable(X, y)
+        check_delivery(self, y)
         check_grid(self.param_grid)
         grid = Grid(self.param_grid)
         check_candidates(self.estimator, grid)
@@ -345,7 +387,10 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         routed = route(self, params, scorers)
         judging = self._judging(scorers, X, y, routed.scorer.score, params)
         check_methods(self.estimator, grid, judging.measure.methods(self.estimator))
-        lattice = self._lattice(X, y, routed.splitter.split, judging, weights, routed.estimator.fit)
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        lattice = self._lattice(
+            splitter, X, y, routed.splitter.split, judging, weights, routed.estimator.fit
+        )
         problem = Problem(
             estimator=self.estimator,
             X=X,
@@ -353,13 +398,16 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
             lattice=lattice,
             judging=judging,
             fit_params=routed.estimator.fit,
-            keep=_kept_method(self.estimator, judging),
+            keep=Keep(_kept_methods(self.estimator, judging)),
             return_train_score=self.return_train_score,
             error_score=self.error_score,
         )
+        check_committees(self, problem)
+        problem = replace(problem, keep=what_to_keep(self, problem, len(grid)))
         ledger = Ledger(lattice, len(grid), self._failed_error(judging))
         state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
         planner = Planner(problem, grid, use_paths=self.use_paths)
+        executor = Executor(self.n_jobs, self.pre_dispatch)
         final, inner = weights_to_run(lattice, weights, everywhere=strategy is exhaustive)
         is_known = strategy is exhaustive and self.ledger is None
         n_fits = planner.n_groups * lattice.n_training_sets if is_known else None
@@ -371,11 +419,11 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
                     grid,
                     state,
                     planner,
-                    Executor(self.n_jobs, self.pre_dispatch),
+                    executor,
                     failures,
                     observers=self._observers(problem, scorers, grid, planner, state, stack),
                     callback=tree.fit_task,
-                    with_change=bool(lattice.views) or self.nested or weights[0] > 0,
+                    with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
                     one_by_one=self.ledger is not None,
                 )
                 choices = selector.run(strategy, final, inner)
@@ -386,87 +434,20 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
                 )
                 self._conclude(grid, ledger, weights, choices, judging, scorers)
                 self._predictions(selector, ledger, choices)
+                self._offer(problem, grid, state, selector, executor)
+                groups = routed.splitter.split.get("groups")
+                self._keep_evidence(problem, selector, groups, type(splitter))
             self.n_fits_ = failures.n_fits
-            if self.refit:
+            if self.refit and self.deliver == "model":
                 self._refit(X, y, routed.estimator.fit, tree)
+            elif self.refit:
+                self._deliver()
         return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags = get_tags(self.estimator).target_tags
         return tags
-
-    @property
-    def nested_error_(self) -> float:
-        """Mean error on the outer folds of what was chosen without them: what to expect on new data.
-
-        It is the lowest over the stability weights and thereby slightly low; with a single weight it is
-        not. There is none with ``nested=False``, with a callable `refit`, and of splits that cannot be
-        nested.
-        """
-        check_is_fitted(self)
-        if not self.nested:
-            raise AttributeError(
-                "There is no nested error with nested=False: it needs the models trained without "
-                "two folds. Set nested=True."
-            )
-        if callable(self.refit):
-            raise AttributeError(
-                "There is no nested error with a callable refit: its choice was made outside the "
-                "nested cross-validation. weights_ has the outer errors of the weights."
-            )
-        if not self.lattice_.views:
-            raise AttributeError(f"There is no nested error: {NO_VIEW}")
-        return self._nested_error
-
-    @property
-    def instability_(self) -> float:
-        """Instability of the choice: the largest, over splits, mean absolute change in loss.
-
-        The change is that between training on a split and on all data.
-        """
-        check_is_fitted(self)
-        if np.isnan(self._instability):
-            raise AttributeError(
-                "The instability is not known with nested=False and a weight of 0: it needs the "
-                "model fitted on all data. Set nested=True."
-            )
-        return self._instability
-
-    def generalization_bound(self, loss_bound: float, delta: float = 0.05) -> float:
-        """Bound on the test error of the choice by Theorem 1 of the paper; it is loose.
-
-        Parameters
-        ----------
-        loss_bound : float
-            No loss of any model at any point is larger.
-        delta : float, default=0.05
-            How often the bound may fail.
-
-        Returns
-        -------
-        bound : float
-            See :func:`steadycv.generalization_bound`, which says how loose it is.
-        """
-        check_is_fitted(self)
-        sizes = np.unique([len(split.test) for split in self.lattice_.splits])
-        if len(sizes) > 1:
-            raise ValueError(
-                f"The theorem is for folds of equal size, and these have {sizes.tolist()} samples."
-            )
-        tested = np.concatenate([split.test for split in self.lattice_.splits])
-        if len(tested) != self.lattice_.n_samples or len(np.unique(tested)) != len(tested):
-            repeats = (
-                "this search has repeats" if self.lattice_.n_repeats > 1 else "these splits are none"
-            )
-            raise ValueError(f"The theorem is for one partition, and {repeats}.")
-        return generalization_bound(
-            self.cv_error_,
-            self.instability_,
-            loss_bound=loss_bound,
-            n_folds=self.n_splits_,
-            delta=delta,
-        )
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Score the refitted estimator, by `scoring` where given and else by its own score.
@@ -537,6 +518,7 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
 
     def _lattice(
         self,
+        cv: Any,
         X: Any,
         y: Any,
         split_params: dict[str, Any],
@@ -544,7 +526,6 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
         weights: NDArray[np.float64],
         fit_params: dict[str, Any],
     ) -> Lattice:
-        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if is_foreign(split_params.get("groups")):  # splitters are NumPy's
             split_params = {**split_params, "groups": to_numpy(split_params["groups"])}
         check_groups(split_params.get("groups"), cv)
@@ -568,7 +549,8 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
             untrainable=untrainable,
             source=f"cv={cv!r}" if hasattr(self.cv, "split") else "cv",
         )
-        lines = [*lattice.warnings(), *(too_few_views(lattice, weights) if self.nested else ())]
+        too_few = too_few_views(lattice, weights, self.rule) if self.nested else []
+        lines = [*lattice.warnings(), *too_few]
         unsorted = check_order(X, cv)
         for line in [*lines, *([] if unsorted is None else [unsorted])]:
             warnings.warn(line, UserWarning, stacklevel=4)
@@ -612,85 +594,6 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
             observers.append(FitLines(problem.lattice, with_scores=self.verbose > 2))
         return observers
 
-    # What the ledger says.
-
-    def _conclude(
-        self,
-        grid: Grid,
-        ledger: Ledger,
-        weights: NDArray[np.float64],
-        choices: Choices,
-        judging: Judging,
-        scorers: Any,
-    ) -> None:
-        """Set the fitted attributes that are read off the ledger."""
-        lattice = ledger.lattice
-        ledger.freeze()
-        self.lattice_, self.ledger_ = lattice, ledger
-        self.multimetric_ = set(ledger.test_scores) != {"score"}
-        if callable(self.scoring) and self.multimetric_:
-            self._check_refit_for_multimetric(ledger.test_scores)
-        self.scorer_ = several_scorers(scorers) or scorers
-        self.loss_ = judging.loss
-        self.driving_score_ = judging.name if isinstance(judging.measure, Scored) else None
-        self.n_splits_ = len(lattice.splits)
-
-        if cannot_choose(lattice, weights):
-            weights = np.union1d([0.0], weights)  # it is the chosen one
-        self.weights_ = weights_table(ledger, weights.tolist(), choices)
-        self.stability_weight_, self._nested_error = chosen_weight(lattice, self.weights_)
-        steady = choices.final[self.stability_weight_]
-        if steady < 0 or not np.isfinite(self._nested_error):
-            raise ValueError(why_no_choice(ledger))
-        self.kfold_index_ = choices.final[0.0]
-        self.kfold_params_ = grid[self.kfold_index_]
-
-        seen = ledger if choices.looked_at.all() else ledger.only(choices.looked_at)
-        cv_error = rules.error(seen, lattice.final)
-        instability = rules.instability(seen, lattice.final)
-        regularized = rules.regularized_error(cv_error, instability, self.stability_weight_)
-        self.cv_results_ = grid_search_results(self, grid, seen, judging.name)
-        self.cv_results_["cv_error"] = cv_error
-        self.cv_results_["instability"] = instability
-        self.cv_results_["regularized_error"] = regularized
-        self.cv_results_["rank_regularized_error"] = rules.rank(regularized)
-
-        if callable(self.refit):
-            self.best_index_ = select_index(self, self.cv_results_)
-        else:
-            self.best_index_ = steady
-        self.best_params_ = grid[self.best_index_]
-        self.cv_error_ = float(cv_error[self.best_index_])
-        self._instability = float(instability[self.best_index_])
-        if not callable(self.refit):
-            self.best_score_ = self._best_score(judging)
-
-    def _best_score(self, judging: Judging) -> float:
-        name = judging.name or ("score" if not self.multimetric_ else None)
-        if name is None:
-            return -self.cv_error_  # a loss drives, and no score is more than another
-        return float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
-
-    def _predictions(self, selector: Selector, ledger: Ledger, choices: Choices) -> None:
-        """Set what is told from outputs that were kept."""
-        lattice = ledger.lattice
-        labels = is_classifier(self.estimator) and not hasattr(self.estimator, "predict_proba")
-        best = dict.fromkeys(np.flatnonzero(lattice.evaluation_of_split >= 0).tolist(), self.best_index_)
-        self.out_of_fold_predictions_ = in_order_of_samples(
-            lattice, selector.outputs_of(best), labels=labels
-        )
-        if lattice.views and not callable(self.refit):
-            steady = choices.inner[self.stability_weight_]
-            self.nested_scores_ = nested_scores(ledger, steady, choices.inner.get(0.0))
-            chosen = {
-                view.split: int(c)
-                for view, c in zip(lattice.views, steady, strict=True)
-                if view.split is not None
-            }
-            self.nested_predictions_ = in_order_of_samples(
-                lattice, selector.outputs_of(chosen), labels=labels
-            )
-
     def _refit(self, X: Any, y: Any, fit_params: dict[str, Any], tree: TaskTree) -> None:
         estimator = new_estimator(self.estimator, self.best_params_)
         if self.last_window:
@@ -702,6 +605,7 @@ class StabilitySearchCV(ResultsInNotebook, SearchBase):
             estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
             self.refit_time_ = time.perf_counter() - start
         self.best_estimator_ = estimator
+        self.delivered_ = Delivered("model", (self.best_params_,))
         if hasattr(estimator, "feature_names_in_"):
             self.feature_names_in_ = estimator.feature_names_in_
 
@@ -710,7 +614,14 @@ def _has_target(estimator: Any) -> bool:
     return bool(is_classifier(estimator) or is_regressor(estimator))
 
 
-def _kept_method(estimator: Any, judging: Judging) -> tuple[str, ...]:
-    """The method whose outputs are kept: probabilities where there are some."""
+def _kept_methods(estimator: Any, judging: Judging) -> tuple[str, ...]:
+    """The methods whose outputs are kept: probabilities where there are some.
+
+    Without probabilities a committee may be asked for the mean of its decisions, besides its vote.
+    """
     methods = ("predict_proba",) if judging.classes is not None else ()
-    return tuple(m for m in (*methods, "predict", "score_samples") if hasattr(estimator, m))[:1]
+    first = [m for m in (*methods, "predict", "score_samples") if hasattr(estimator, m)][:1]
+    asked = {m for each in judging.measure.methods(estimator) for m in each}
+    is_asked = first == ["predict"] and "decision_function" in asked
+    more = ["decision_function"] if is_asked and hasattr(estimator, "decision_function") else []
+    return (*first, *more)

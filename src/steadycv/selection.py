@@ -6,13 +6,14 @@ fitted, the executor fits it, and the rules turn the ledger into the answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from steadycv import rules
+from steadycv.kept import Heard
 from steadycv.planning import Wanted
 
 if TYPE_CHECKING:
@@ -184,31 +185,58 @@ class Selector:
             run.grow()
 
     def outputs_of(self, chosen: dict[int, int]) -> dict[int, NDArray[Any]]:
-        """By split, the outputs of a candidate on its test rows; what was not kept is fitted for them.
-
-        What such a fit says of errors is not recorded: the ledger keeps its first answer.
-        """
+        """By split, the outputs of a candidate on its test rows; what was not kept is fitted again."""
         lattice, kept, ledger = self._state.ledger.lattice, self._state.kept, self._state.ledger
-        wanted = Wanted(
-            np.zeros((len(self._planner.lines), lattice.n_training_sets), dtype=bool),
-            np.zeros((len(self._planner.lines), len(lattice.comparisons)), dtype=bool),
-        )
+        if not self._problem.keep.methods:
+            return {}
         known = {
             split: candidate
             for split, candidate in chosen.items()
             if candidate >= 0
             and np.isfinite(ledger.error[candidate, lattice.evaluation_of_split[split]])
         }
-        for split, candidate in known.items():
-            if (candidate, split) not in kept:
-                line = self._planner.line_of[candidate]
-                wanted.training_sets[line, lattice.training_set_of(split)] = True
-        self._fit(wanted, record=False)
-        return {
-            split: kept[candidate, split]
-            for split, candidate in known.items()
-            if (candidate, split) in kept
+        keys = {split: (candidate, self._own(split)) for split, candidate in known.items()}
+        self.hear(list(keys.values()))
+        return {split: kept[key] for split, key in keys.items() if key in kept}
+
+    def _own(self, split: int) -> Heard:
+        """Where the outputs of a split's own models are."""
+        training_set = self._state.ledger.lattice.training_set_of(split)
+        return Heard(training_set, split, self._problem.keep.methods[0])
+
+    def hear(self, keys: Sequence[tuple[int, Heard]]) -> None:
+        """Have outputs kept; models are fitted again for those that are not.
+
+        What such fits say of errors is not recorded: the ledger keeps its first answers.
+        """
+        lattice, kept = self._state.ledger.lattice, self._state.kept
+        wanted = Wanted.nothing(len(self._planner.lines), lattice)
+        for candidate, heard in keys:
+            if (candidate, heard) not in kept:
+                wanted.training_sets[self._planner.line_of[candidate], heard.training_set] = True
+        of_members = self._problem.keep._replace(of_members=True)
+        self._fit(wanted, again=replace(self._problem, keep=of_members))
+
+    def out_of_fold(self, candidates: NDArray[np.intp]) -> dict[int, dict[str, NDArray[Any]]]:
+        """By split and method, the outputs of candidates on its test rows; none of them failed there."""
+        lattice, kept = self._state.ledger.lattice, self._state.kept
+        judged = np.flatnonzero(lattice.evaluation_of_split >= 0).tolist()
+        places = {
+            split: [
+                Heard(lattice.training_set_of(split), split, method)
+                for method in self._problem.keep.methods
+            ]
+            for split in judged
         }
+        self.hear([key for each in places.values() for p in each for key in kept.missing(candidates, p)])
+        return {
+            split: {place.method: kept.table(candidates, place) for place in each}
+            for split, each in places.items()
+        }
+
+    def lines_of(self, candidates: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The line of each candidate: what is heard of one is heard of all of its line."""
+        return self._planner.line_of[candidates]
 
     def _wanted(self, runs: list[_Run]) -> Wanted:
         """What is missing of all that the runs ask for."""
@@ -223,8 +251,12 @@ class Selector:
             with_change=self._with_change,
         )
 
-    def _fit(self, wanted: Wanted, *, record: bool = True) -> None:
-        """Run tasks for what is wanted, and take what they leave as it arrives."""
+    def _fit(self, wanted: Wanted, *, again: Problem | None = None) -> None:
+        """Run tasks for what is wanted, and take what they leave as it arrives.
+
+        What is fitted `again` is not recorded.
+        """
+        record = again is None
         tasks = self._planner.tasks(
             wanted, n_workers=self._executor.n_workers, one_by_one=self._one_by_one
         )
@@ -233,11 +265,12 @@ class Selector:
         for observer in self._observers:
             observer.start(tasks)
         ready = self._planner.ready(tasks, self._callback)
-        for task, cells, is_last in self._executor.run(self._problem, ready):
+        for task, cells, is_last in self._executor.run(again or self._problem, ready):
             self._take(task, cells, record=record)
             for observer in self._observers:
                 observer.fitted(task, cells)
-            if is_last and record and self._state.kept.n_bytes > MOST_KEPT_BYTES:
+            too_many = self._state.kept.n_bytes > MOST_KEPT_BYTES and not self._problem.keep.of_all
+            if is_last and record and too_many:
                 self.let_go()
 
     def _take(self, task: Task, cells: Cells, *, record: bool) -> None:
@@ -248,10 +281,10 @@ class Selector:
             cells.scoring_failures.values(),
         )
         worked = [i for i in range(len(candidates)) if i not in cells.failures]
-        for split, outputs in cells.kept.items():
-            # Copies: a part of the table would keep all of it in memory.
-            each = [outputs[i].copy() for i in worked]
-            self._state.kept.keep(candidates[worked].tolist(), split, each)
+        for (split, method), outputs in cells.kept.items():
+            heard = Heard(cells.training_set, split, method)
+            some = outputs if len(worked) == len(candidates) else outputs[worked]
+            self._state.kept.keep(candidates[worked], heard, some)
         if record:
             self._state.ledger.record(candidates, cells)
             self._compare(task, cells)
@@ -271,7 +304,9 @@ class Selector:
         kept = self._state.kept
         if len(candidates := np.unique([candidate for candidate, _ in kept]).astype(np.intp)):
             out = self._finalists.are_out(candidates)
-            kept.drop([(c, s) for c, s in list(kept) if out[s, np.searchsorted(candidates, c)]])
+            kept.drop(
+                [(c, heard) for c, heard in kept if out[heard.split, np.searchsorted(candidates, c)]]
+            )
 
     def _seen(self, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Error and instability of all candidates, as a view sees them."""
@@ -317,11 +352,12 @@ class _Run:
             self._errors = np.append(self._errors, np.full(n_more, np.nan))
             self.has_asked = np.append(self.has_asked, np.zeros(n_more, dtype=bool))
 
-    def _ask(self, candidates: Sequence[int]) -> None:
+    def _ask(self, candidates: Sequence[int] | NDArray[np.intp]) -> None:
         self.grow()
         self.asked = np.asarray(candidates, dtype=np.intp)
-        unknown = self.asked[~self._is_candidate(self.asked)]
-        if len(unknown):
+        is_known = self._is_candidate(self.asked)
+        if not is_known.all():
+            unknown = self.asked[~is_known]
             raise ValueError(
                 f"The search strategy asked for candidate {unknown[0]}, and there are "
                 f"{len(self._errors)}, counted from 0; more come by grid.add([...])."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Questions", "Strategy", "coordinate_descent", "exhaustive", "get_strategy"]
 
-Questions: TypeAlias = Generator[Sequence[int], NDArray[np.float64], int]
+Questions: TypeAlias = Generator[Sequence[int] | NDArray[np.intp], NDArray[np.float64], int]
 """Yields the candidates it wants to know, is sent their errors, and returns its choice."""
 
 Strategy: TypeAlias = "Callable[[Grid], Questions]"

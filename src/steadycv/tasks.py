@@ -21,7 +21,7 @@ from steadycv.estimators import new_estimator
 from steadycv.outputs import FittedModel, ModelsOfPath, SeveralModels, answering
 from steadycv.paths.protocol import PathData
 from steadycv.paths.separate import SeparatePath, fit_model
-from steadycv.reducing import Fit, Reducer
+from steadycv.reducing import Fit, Keep, Reducer
 from steadycv.scoring import NotAnsweredError
 from steadycv.waiting import Waiting
 
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from steadycv.reducing import Cells
     from steadycv.scoring import Judging
 
-__all__ = ["Problem", "Task", "methods_asked", "run_task"]
+__all__ = ["Problem", "Task", "methods_asked", "model_of", "run_task"]
+
+NOTHING = Keep()
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class Problem:
         What errors and changes are, and what else is reported.
     fit_params : dict
         Metadata for ``fit``.
-    keep : tuple of str
-        The methods of which the first is kept of each split's models, on its test rows.
+    keep : Keep
+        Which outputs are kept.
     return_train_score : bool
         Whether the scores on the training sets of the splits are wanted too.
     error_score : float or "raise"
@@ -71,7 +73,7 @@ class Problem:
     lattice: Lattice
     judging: Judging
     fit_params: dict[str, Any] = field(default_factory=dict)
-    keep: tuple[str, ...] = ()
+    keep: Keep = NOTHING
     return_train_score: bool = False
     error_score: float | str = np.nan
 
@@ -142,7 +144,7 @@ def methods_asked(problem: Problem, estimator: Any) -> tuple[str, ...]:
     judging = problem.judging
     asked = judging.measure.methods(estimator)
     asked += [] if judging.reported is None else judging.reported.methods(estimator)
-    asked += [problem.keep] if problem.keep else []
+    asked += [(method,) for method in problem.keep.methods]
     return tuple(dict.fromkeys(answering(estimator, methods) for methods in asked))
 
 
@@ -160,6 +162,18 @@ def run_task(problem: Problem, task: Task) -> Iterator[Cells]:
         if number + 1 == len(task.training_sets):
             cells.waiting.update({held: (b.losses, b.waits_for) for held, b in waiting.blocks()})
         yield cells
+
+
+def model_of(problem: Problem, setting: dict[str, Any], training_set: int) -> FittedModel:
+    """The model of one candidate on one training set, fitted by itself, to be asked for anything."""
+    task = Task(
+        candidates=np.zeros(1, dtype=np.intp),
+        settings=[setting],
+        lines=[np.zeros(1, dtype=np.intp)],
+        training_sets=[training_set],
+        estimator=problem.estimator,
+    )
+    return _fitted(problem, setting, _data(problem, task, training_set))
 
 
 def _fits(problem: Problem, task: Task) -> Iterator[tuple[int, PathData, Fit]]:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.lattice import Lattice
+    from steadycv.rules import Rule
 
 __all__ = [
     "FEWEST_VIEWS",
     "NO_VIEW",
     "cannot_choose",
-    "chosen_weight",
+    "chosen_row",
+    "table_weights",
     "too_few_views",
     "weights_to_run",
 ]
@@ -34,12 +36,14 @@ def cannot_choose(lattice: Lattice, weights: NDArray[np.float64]) -> bool:
     return len(lattice.views) < FEWEST_VIEWS and len(weights) > 1
 
 
-def too_few_views(lattice: Lattice, weights: NDArray[np.float64]) -> list[str]:
+def too_few_views(lattice: Lattice, weights: NDArray[np.float64], rule: str | Rule) -> list[str]:
     """What cannot be had of splits with so few views; a line, or nothing."""
     n_views = len(lattice.views)
     if not n_views:
         is_plain = len(weights) > 1 or weights[0] == 0
         choice = "plain choice is made" if is_plain else f"stability weight stays {weights[0]:g}"
+        if rule not in rules.HAVE_WEIGHT:
+            choice = "rule chooses all the same"
         return [f"No nested cross-validation: {NO_VIEW} The {choice}."]
     if n_views >= FEWEST_VIEWS:
         return []
@@ -65,11 +69,17 @@ def weights_to_run(
     return with_plain.tolist(), inner.tolist() if lattice.views else []
 
 
-def chosen_weight(lattice: Lattice, table: dict[str, NDArray[Any]]) -> tuple[float, float]:
-    """The weight with the lowest nested error, and that error; the first where too few views choose.
+def table_weights(lattice: Lattice, weights: NDArray[np.float64]) -> list[float]:
+    """The weights that are compared: with 0, which is taken where too few views choose another."""
+    compared = np.union1d([0.0], weights) if cannot_choose(lattice, weights) else weights
+    return list(map(float, compared))
 
-    Of several weights the first is 0 then. Without views the error means nothing.
+
+def chosen_row(rule: str, lattice: Lattice, table: dict[str, NDArray[Any]]) -> int:
+    """Where a table of weights has the one that a rule chooses; the first where too few views choose.
+
+    Of several weights the first is 0 then.
     """
-    errors = table.get("mean_error", np.zeros(len(table["weight"])))
-    best = rules.first_minimum(errors) if len(lattice.views) >= FEWEST_VIEWS else 0
-    return float(table["weight"][best]), float(errors[best])
+    if len(lattice.views) < FEWEST_VIEWS or len(table["weight"]) == 1:
+        return 0
+    return rules.choose_weight(rule, np.stack([table[f"split{v.split}_error"] for v in lattice.views]))

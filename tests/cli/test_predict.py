@@ -140,6 +140,54 @@ def test_classes_and_probabilities(tmp_path):
     np.testing.assert_array_equal(np.array(["=1+1", "low, or so"])[likely], found["prediction"])
 
 
+def test_intervals(folder):
+    frame = a_frame().drop(columns="y")
+    frame.to_csv(folder / "new.csv", index=False)
+    asked = ("predict", folder / "model.skops", folder / "new.csv", "--interval")
+    found = pd.read_csv(io.StringIO(run(*asked, 0.9).stdout))
+    assert list(found.columns) == ["prediction", "lower", "upper"]
+    [residuals] = load_model(folder / "model.skops").residuals
+    assert (np.diff(residuals) >= 0).all()
+    half = residuals[int(np.ceil(0.9 * 61)) - 1]  # of 60 rows
+    np.testing.assert_allclose(found["upper"] - found["prediction"], half)
+    np.testing.assert_allclose(found["prediction"] - found["lower"], half)
+    truth = a_frame()["y"]
+    assert 0.85 <= ((found["lower"] <= truth) & (truth <= found["upper"])).mean() <= 0.97
+    assert "coverage must be between 0 and 1, as 0.9 is; got 1.0." in refused(*asked, 1)
+    assert "A coverage of 0.99 takes 99 judged rows, and there are 60" in refused(*asked, 0.99)
+
+
+def test_sets_of_classes(tmp_path):
+    frame = a_frame()
+    frame["y"] = np.array(["low", "middle", "high"])[np.digitize(frame["y"], [0, 1])]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for model, names in (("cart", ["high", "low", "middle"]), ("svm", None)):
+        result = run("tune", tmp_path / "t.csv", "--target", "y", "--model", model, "--out", tmp_path)
+        assert result.exit_code == 0, result.output
+        asked = ("predict", tmp_path / "model.skops", tmp_path / "t.csv", "--interval", 0.9)
+        if names is None:
+            assert "Sets of classes are made of probabilities, and svm has none." in refused(*asked)
+            continue
+        found = pd.read_csv(io.StringIO(run(*asked).stdout))
+        likely = found[[f"probability of {name}" for name in names]].to_numpy()
+        level = load_model(tmp_path / "model.skops").residuals[0, int(np.ceil(0.9 * 61)) - 1]
+        expected = 1 - likely <= level + 1e-9
+        expected[np.arange(60), likely.argmax(axis=1)] = True
+        inside = [[name in text.split("; ") for name in names] for text in found["set"]]
+        np.testing.assert_array_equal(inside, expected)
+
+
+def test_models_saved_without_residuals(tmp_path, folder):
+    model = load_model(folder / "model.skops")
+    for without in ({"residuals": None}, {}):
+        vars(model).pop("residuals", None)
+        vars(model).update(without)
+        save_model(tmp_path / "model.skops", model)
+        asked = ("predict", tmp_path / "model.skops", folder / "t.csv")
+        assert run(*asked).exit_code == 0
+        assert "was saved without what intervals are made of" in refused(*asked, "--interval", 0.9)
+
+
 def test_files_that_are_no_models(tmp_path, folder):
     table = folder / "t.csv"
     model = tmp_path / "model.skops"

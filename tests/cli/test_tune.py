@@ -20,11 +20,13 @@ pytest.importorskip("skops")
 from sklearn.datasets import load_diabetes
 from typer.testing import CliRunner
 
-from steadycv import StabilitySearchCV
+from steadycv import StabilitySearchCV, rules
 from steadycv.cli.app import app
+from steadycv.cli.request import Deliver, Rule
 from steadycv.cli.saved_model import load_model
 from steadycv.cli.tune import _complete_model
 from steadycv.model_catalogue import MODELS
+from steadycv.offers import DELIVER
 
 COMMAND = [sys.executable, "-c", "from steadycv.cli import main; main()"]
 EVIL = "<script>alert('x')</script>"
@@ -97,11 +99,13 @@ def test_without_arguments_it_runs_on_data_that_come_along(tmp_path, monkeypatch
         "cart on diabetes, predicting progression",
         "plain CV's choice",
         "the steady choice",
-        "error promised",
-        "error to expect on new data",
+        "CV error",
+        "nested error",
         "expected disappointment",
         "instability",
-        "On new data expect a mean squared error of about",
+        "Saved: the choice, fitted on all data. On new data expect a mean squared error of about",
+        "By the same fits, a committee of 5 fold models promises",
+        "(--deliver committee)",
         "In steadycv-results: report.html, results.csv, results.json, model.skops.",
     ):
         assert text in result.stdout
@@ -113,7 +117,7 @@ def test_without_arguments_it_runs_on_data_that_come_along(tmp_path, monkeypatch
 def test_documentation_shows_what_it_prints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
-    result = done("tune", "--seed", 9, env={"COLUMNS": "80"})
+    result = done("tune", "--seed", 30, env={"COLUMNS": "80"})
     shown = [line.rstrip() for line in result.stdout.splitlines()]
     assert "\n".join(shown[2:]) in page
 
@@ -121,7 +125,7 @@ def test_documentation_shows_what_it_prints(tmp_path, monkeypatch):
 def test_figures_are_those_of_the_search(out, grid):
     result = done("tune", "--model", "ridge", "--grid", grid, "--out", out, "--folds", 4, "--json")
     content = json.loads(result.stdout)
-    assert (content["format"], content["format_version"]) == ("steadycv tune", 1)
+    assert (content["format"], content["format_version"]) == ("steadycv tune", 2)
     assert result.stdout == (out / "results.json").read_text()
 
     from sklearn.linear_model import Ridge
@@ -145,6 +149,13 @@ def test_figures_are_those_of_the_search(out, grid):
     expected = 1 - search.cv_error_ / search.nested_error_
     assert steady["expected_disappointment"] == pytest.approx(expected)
     assert plain["nested_error"] == pytest.approx(search.weights_["mean_error"][0])
+    assert model["promise"] == pytest.approx(search.promise_)
+    assert model["promise_interval"] == pytest.approx(list(search.promise_interval_))
+    assert model["promise_reason"] == search.promise_reason_
+    delivered = model["delivered"]
+    assert (delivered["deliver"], delivered["params"]) == ("model", [steady["params"]])
+    offers = {each["deliver"]: each["promise"] for each in model["offers"]}
+    assert offers == pytest.approx({kind: each.promise for kind, each in search.offers_.items()})
     assert [each["weight"] for each in model["weights"]] == search.weights_["weight"].tolist()
 
     rows = list(csv.DictReader(io.StringIO((out / "results.csv").read_text())))
@@ -182,7 +193,7 @@ def test_messy_table(table, out):
 
 def test_classes_of_text(classes, out):
     result = done("tune", classes, "--target", "kind", "--out", out, "--model", "logistic")
-    assert "CV error: share of wrong predictions" in result.stdout
+    assert "expect a share of wrong predictions of about" in result.stdout
     data = json.loads((out / "results.json").read_text())["data"]
     assert (data["task"], data["classes"]) == ("classification", ["high", "low"])
 
@@ -194,7 +205,7 @@ def test_several_models_are_compared(classes, out):
     assert "3 models on classes.tsv, the best first" in result.stdout
     content = json.loads((out / "results.json").read_text())
     names = [model["model"] for model in content["models"]]
-    errors = [model["steady"]["nested_error"] for model in content["models"]]
+    errors = [model["promise"] for model in content["models"]]
     assert sorted(names) == ["cart", "knn", "ridge"]
     assert errors == sorted(errors)
     assert load_model(out / "model.skops").name == content["best_model"] == names[0]
@@ -238,6 +249,68 @@ def test_every_model_is_tuned_and_saved(tmp_path, out, model, task):
     else:
         assert set(predictions["prediction"]) == {"high", "low"}
         assert (len(predictions.columns) == 3) == (model not in ("svm", "ridge"))
+
+
+@pytest.mark.parametrize("target", ["kind", "y"])
+@pytest.mark.parametrize("deliver", ["committee", "ensemble", "student"])
+def test_what_is_delivered_is_saved(tmp_path, out, monkeypatch, deliver, target):
+    frame = a_frame().drop(columns="y" if target == "kind" else "kind")
+    path, grid = tmp_path / "t.csv", tmp_path / "grid.json"
+    frame.to_csv(path, index=False)
+    grid.write_text('{"max_depth": [1, 2, 3]}')
+    seen = {}
+    fit = StabilitySearchCV.fit
+
+    def remember(search, X, y, **params):
+        seen.update(search=search, X=X)
+        return fit(search, X, y, **params)
+
+    monkeypatch.setattr(StabilitySearchCV, "fit", remember)
+    options = ("--target", target, "--deliver", deliver, "--grid", grid, "--folds", 4, "--out", out)
+    result = done("tune", path, *options)
+    search, model = seen["search"], load_model(out / "model.skops")
+    assert "(--deliver model)" in " ".join(result.stdout.split())
+    expected = search.predict(seen["X"])
+    expected = np.array(["high", "low"])[expected] if target == "kind" else expected
+    np.testing.assert_array_equal(model.predict(pd.read_csv(path)), expected)
+    [found] = json.loads((out / "results.json").read_text())["models"]
+    assert found["promise"] == pytest.approx(search.promise_)
+    assert found["delivered"]["n_members"] == search.delivered_.n_members
+    assert found["delivered"]["weights"] == pytest.approx(search.delivered_.weights)
+    predicted = pd.read_csv(
+        io.StringIO(done("predict", out / "model.skops", path, "--interval", 0.8).stdout)
+    )
+    if target == "y":
+        intervals = search.predict_interval(seen["X"], 0.8)
+        np.testing.assert_allclose(predicted[["lower", "upper"]], intervals)
+    else:
+        sets = [[each in text.split("; ") for each in ("high", "low")] for text in predicted["set"]]
+        np.testing.assert_array_equal(sets, search.predict_set(seen["X"], 0.8))
+
+
+def test_names_of_what_is_delivered_and_of_rules():
+    assert {each.value for each in Deliver} == set(DELIVER)
+    assert {each.value for each in Rule} == {*rules.HAVE_WEIGHT, *rules.OF_CANDIDATES}
+
+
+def worst_of_all_data(ledger, view):
+    errors = rules.error(ledger, view)
+    return int(errors.argmax() if view.split is None else errors.argmin())
+
+
+def test_a_choice_that_does_clearly_worse_than_what_was_tried(table, out, grid, monkeypatch):
+    grid.write_text('{"alpha": [1, 10000]}')
+    fit = StabilitySearchCV.fit
+
+    def fit_worse(search, X, y):
+        return fit(search.set_params(rule=worst_of_all_data), X, y)
+
+    monkeypatch.setattr(StabilitySearchCV, "fit", fit_worse)
+    monkeypatch.setattr("steadycv.cli.run_tune.results_json", lambda *_: "{}")  # of a rule with a name
+    options = ("--target", "y", "--model", "ridge", "--grid", grid, "--out", out)
+    words = " ".join(done("tune", table, *options).stdout.split())
+    assert "The choice does clearly worse than what was chosen without each part of the data" in words
+    assert "The promise is" not in words
 
 
 def test_task_is_found_and_can_be_forced(tmp_path, out, grid):
@@ -321,7 +394,6 @@ def test_few_splits_forward_in_time(table, out, grid):
     result = done("tune", table, *options, "--folds", 3)
     words = " ".join(result.stdout.split())
     assert "ridge: The stability weight is 0, as 2 views cannot choose one" in words
-    assert "slightly low" not in words
     [model] = json.loads((out / "results.json").read_text())["models"]
     assert model["stability_weight"] == 0
     assert model["n_views"] == 2
@@ -353,9 +425,10 @@ def test_a_score_drives_and_is_told(classes, out):
     [model] = json.loads((out / "results.json").read_text())["models"]
     words = " ".join(result.stdout.split())
     steady = model["steady"]
-    assert "CV score: roc_auc" in words
-    assert f"On new data expect a roc_auc of about {-steady['nested_error']:.4g}".rstrip("0") in words
-    assert "slightly high, as the highest over 11 stability weights" in words
+    assert "CV score" in words
+    assert f"On new data expect a roc_auc of about {-model['promise']:.4g}".rstrip("0") in words
+    low, high = (f"{-end:.4g}".rstrip("0") for end in reversed(model["promise_interval"]))
+    assert f"({low} to {high}, nine times in ten)" in words
     assert steady["cv_score"] == pytest.approx(-steady["cv_error"])
     assert steady["nested_score"] == pytest.approx(-steady["nested_error"])
     gap = steady["cv_score"] - steady["nested_score"]
@@ -394,6 +467,8 @@ def test_options_reach_the_search(table, out, monkeypatch, tmp_path):
         "--weights": "0, 0.5,2",
         "--scoring": "neg_mean_absolute_error",
         "--search": "coordinate",
+        "--rule": "paper",
+        "--deliver": "ensemble",
         "--folds": 4,
         "--repeats": 2,
         "--jobs": 2,
@@ -408,6 +483,7 @@ def test_options_reach_the_search(table, out, monkeypatch, tmp_path):
     assert search.scoring == "neg_mean_absolute_error"
     assert search.loss_.name == "absolute_error"
     assert search.search == "coordinate"
+    assert (search.rule, search.deliver) == ("paper", "ensemble")
     assert (search.cv.get_n_splits(), search.cv.random_state) == (8, 7)
     assert search.estimator.named_steps["model"].random_state == 7
     assert ledger.exists()
@@ -557,6 +633,20 @@ def test_ledger_of_another_search_is_refused_and_left(table, out, grid, tmp_path
             "rows and is neither a date nor a number in",
         ),
         (["--target", "y", "--time", "a"], "The time 'a' is missing in 4 of 60 rows"),
+        (["--target", "y", "--deliver", "council"], "Invalid value for '--deliver'"),
+        (["--target", "y", "--rule", "best"], "Invalid value for '--rule'"),
+        (
+            ["--target", "y", "--rule", "plain", "--weights", "0,1"],
+            "--rule plain chooses among no weights: leave out --weights.",
+        ),
+        (
+            ["--target", "y", "--rule", "one_standard_error", "--search", "coordinate"],
+            "--rule one_standard_error compares all candidates: leave out --search.",
+        ),
+        (
+            ["--target", "y", "--time", "day", "--folds", "3", "--deliver", "student"],
+            "--deliver student is judged by 3 splits that have others before them: use --folds 4",
+        ),
         (["--target", "y", "--weights", "0,x"], "--weights must be 'auto' or numbers from 0 on"),
         (["--target", "y", "--weights", "-1"], "--weights must be 'auto'"),
         (["--target", "y", "--folds", "2"], "Invalid value for '--folds'"),

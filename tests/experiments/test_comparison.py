@@ -24,7 +24,7 @@ def search(**how):
 def test_each_selection_is_that_of_a_search_of_its_own():
     outcomes = {outcome.selection: outcome for outcome in MODEL.run(SPLIT)}
     assert tuple(outcomes) == MODEL.selections
-    default = search()
+    default = search(rule="paper")
     assert outcomes["kCV"].parameters == default.kfold_params_
     assert outcomes["kCV"].reported_error == default.cv_results_["cv_error"].min()
     assert outcomes["nested kCV"].parameters == default.best_params_

@@ -40,7 +40,7 @@ def test_each_selection_is_that_of_a_search_of_its_own(model, split):
     assert outcomes[PLAIN].nested_error == honest.nested_error_
 
     for selection, weights in ((NESTED, WEIGHTS), (NESTED_OR_PLAIN, "auto")):
-        search = separate(model, split, stability_weights=weights)
+        search = separate(model, split, stability_weights=weights, rule="paper")
         found = outcomes[selection]
         assert found.parameters == search.best_params_
         assert found.weight == search.stability_weight_

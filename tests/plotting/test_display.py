@@ -253,6 +253,15 @@ def test_splits_forward_in_time():
     assert "fold" not in display.plot().ax_.get_xlabel()
 
 
+def test_rule_without_a_weight():
+    search = StabilitySearchCV(DecisionTreeRegressor(), GRID, rule="one_standard_error").fit(*DATA)
+    display = StabilityDisplay.from_search(search)
+    steady = search.cv_results_["instability"][search.best_index_], search.cv_error_
+    np.testing.assert_allclose(drawn(display.artists_["steady"]), [steady])
+    with pytest.raises(ValueError, match="no weight was chosen by nested errors"):
+        display.plot(kind="weights")
+
+
 def test_chosen_weight_is_marked_where_views_are_too_few_to_choose():
     search = StabilitySearchCV(DecisionTreeRegressor(), GRID, cv=TimeSeriesSplit(3))
     with pytest.warns(UserWarning, match="The stability weight is 0"):

@@ -12,7 +12,7 @@ from searches import EVIL, Page
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
-from steadycv import StabilitySearchCV, write_report
+from steadycv import StabilitySearchCV, rules, write_report
 from steadycv.error_words import ErrorWords
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import GridErrors
@@ -42,11 +42,74 @@ def test_choice_promise_and_what_to_expect(tree, page):
     assert "DecisionTreeRegressor tuned on diabetes" in words
     assert "Chosen max_depth 3 min_samples_leaf 19" in words
     assert "would have chosen max_depth = 2, min_samples_leaf = 1." in words
-    assert f"To expect on new data {tree.nested_error_:.0f} mean squared error" in words
-    assert f"a typical miss of about {np.sqrt(tree.nested_error_):.0f}" in words
-    assert f"Promised by cross-validation {tree.cv_error_:.0f} 0.4% lower" in words
-    assert "itself slightly low, because it is the lowest over 11 weights" in words
+    low, high = tree.promise_interval_
+    assert (
+        f"To expect on new data {tree.promise_:.0f} {low:.0f} to {high:.0f}, nine times in ten mean "
+        "squared error" in words
+    )
+    assert f"a typical miss of about {np.sqrt(tree.promise_):.0f}" in words
+    assert f"CV error of the choice {tree.cv_error_:.0f} 1.1% lower" in words
+    assert f"This is {tree.promise_reason_}." in words
+    assert (
+        f"The nested error is {tree.nested_error_:.0f}, which is slightly low, because it is the lowest "
+        "over 11 weights" in words
+    )
     assert "not always better than plain cross-validation's" in words
+
+
+def test_rules_in_words(page):
+    steady, plain, steadiest = (
+        page(searches.tree(rule=rule)).words for rule in ("steady", "plain", "one_standard_error")
+    )
+    assert "the smallest one whose choices did best, or within one standard error as well," in steady
+    assert "This search was told to do the same (stability weight 0)." in plain
+    assert "it takes the one with the lowest instability" in steadiest
+    assert "What this search chooses when one fold after the other is put aside" in steadiest
+    assert "nan" not in steadiest.split()
+
+
+def second_best(ledger, view):
+    return int(rules.error(ledger, view).argsort()[1])
+
+
+def test_rule_of_ones_own(page):
+    search = searches.tree(rule=second_best)
+    words, errors = page(search).words, search.rules_[second_best].view_errors
+    assert "This search chose by a rule of your own, second_best." in words
+    assert f"To expect on new data {search.promise_:.0f} " in words
+    assert f"it was from {errors.min():.0f} to {errors.max():.0f}" in words
+
+
+@pytest.mark.parametrize("deliver", ["model", "ensemble"])
+def test_what_is_delivered_and_what_else_is_offered(page, deliver):
+    search = searches.tree(deliver=deliver)
+    result = page(search)
+    for kind, offer in search.offers_.items():
+        assert f" {kind} {offer.promise:.0f} the " in result.words
+    assert result.words.count("(delivered)") == 1
+    assert "(delivered)" in result.words.partition(f" {deliver} {search.promise_:.0f} ")[2][:120]
+    n = 5 * len(search.offers_["ensemble"].candidates)
+    what = f"the weighted average of {n} models of {n // 5} candidates, each trained without one fold"
+    assert what in result.words
+    assert (f"Delivered in its place: {what}." in result.words) == (deliver == "ensemble")
+    assert f"To expect on new data {search.promise_:.0f} " in result.words
+    other = "committee" if deliver == "model" else "model"
+    assert f'deliver="{other}" in Python, --deliver {other} on the command line' in result.words
+
+
+def worst_of_all_data(ledger, view):
+    errors = rules.error(ledger, view)
+    return int(errors.argmax() if view.split is None else errors.argmin())
+
+
+@pytest.mark.filterwarnings("ignore:The promise is")
+def test_a_choice_that_does_clearly_worse_than_what_was_tried(page):
+    search = searches.ridge(rule=worst_of_all_data)
+    words = page(search).words
+    assert f"To expect on new data {search.cv_error_:.0f} " in words
+    assert f"chosen without each part of the data, {search.nested_error_:.0f}. So this is what" in words
+    assert "The choice on all data does worse than what was tried." in words
+    assert "disappointment" not in words
 
 
 def test_all_candidates_are_in_the_table_and_can_be_pointed_at(tree, page):
@@ -178,11 +241,12 @@ def test_classifier_in_words(page):
 def test_a_score_is_told_as_a_score(page):
     search = searches.classifier(scoring="roc_auc", stability_weights=(0.0, 1.0))
     result = page(search)
-    score = -search.nested_error_
-    assert f"To expect on new data {score:.4g} roc_auc: 1 would be perfect, and 0.5 is guessing" in (
-        result.words
+    low, high = (f"{-end:.4g}" for end in reversed(search.promise_interval_))
+    assert (
+        f"To expect on new data {-search.promise_:.4g} {low} to {high}, nine times in ten roc_auc: 1 "
+        "would be perfect, and 0.5 is guessing" in result.words
     )
-    assert f"Promised by cross-validation {-search.cv_error_:.4g}" in result.words
+    assert f"CV roc_auc of the choice {-search.cv_error_:.4g}" in result.words
     assert "highest CV roc_auc" in result.words
     assert "Strong colours" not in result.words
     assert "nested roc_auc" in result.words
@@ -217,7 +281,7 @@ def test_splits_forward_in_time(page):
     assert "5 splits forward in time" in words
     assert "each predicted by a model that was trained on rows that come before" in words
     assert re.search(r"\d of 4", words)  # the first split has no other inside
-    assert "the test rows of 4 splits were predicted" in words
+    assert "The test rows of 4 splits were predicted" in words
     assert "fold" not in words.replace("TimeSeriesSplit", "").partition("To repeat it")[0]
 
 
@@ -231,8 +295,8 @@ def test_too_few_views_to_choose_a_weight(page):
 
 def test_no_views_no_nested_error(page):
     words = page(searches.without_views()).words
-    assert "To expect on new data not known" in words
-    assert "none of the splits sees another one inside its training rows" in words
+    assert f"To expect on new data {searches.without_views().promise_:.0f} " in words
+    assert "what the same rule chooses by rows drawn with replacement" in words
     assert "these splits give none" in words
     assert "nested=False" not in words
 
@@ -242,7 +306,7 @@ def test_parts_of_a_list_of_grids(page):
     result = page(search)
     assert "Errors over the grid, part 1" in result.text
     assert "Errors over the grid, part 2" in result.text
-    assert f"wrong about {100 * search.nested_error_:.2g} times in 100" in result.words
+    assert f"wrong about {100 * search.promise_:.2g} times in 100" in result.words
 
 
 def test_fixed_weight_and_repeats(page):
@@ -255,8 +319,9 @@ def test_fixed_weight_and_repeats(page):
 
 
 def test_without_nesting(page):
-    words = page(searches.ridge(nested=False, stability_weights=0)).words
-    assert "To expect on new data not known" in words
+    search = searches.ridge(nested=False, stability_weights=0)
+    words = page(search).words
+    assert f"To expect on new data {search.promise_:.0f} " in words
     assert "This search was told to do the same (stability weight 0)." in words
     assert "No instability is known" in words
     words = page(searches.ridge(nested=False, stability_weights=2.0)).words
@@ -267,7 +332,9 @@ def test_without_nesting(page):
 def test_a_choice_of_ones_own(page):
     words = page(searches.ridge(refit=lambda results: 3)).words
     assert "picked by a function of your own" in words
-    assert "outside the nested cross-validation" in words
+    assert (
+        "To expect on new data not known There is no promise: a callable refit cannot be asked" in words
+    )
     assert "Error on new data for each weight" in words
 
 
@@ -305,7 +372,7 @@ def test_many_candidates_are_capped(page):
 def test_models_compared(tree, page):
     result = page({"cart": tree, "ridge": searches.ridge(cv=searches.FOLDS)})
     assert "cart and ridge compared" in result.words
-    assert "ridge has the lowest nested error" in result.words
+    assert "ridge promises the lowest error" in result.words
     ids = [attrs["id"] for _, attrs in result.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
     targets = {attrs["href"][1:] for attrs in result.find("a")}
@@ -315,8 +382,8 @@ def test_models_compared(tree, page):
 def test_models_that_cannot_be_compared(tree, page):
     words = page({"cart": tree, "ridge": searches.repeated()}).words
     assert "tuned for different losses" in words
-    words = page({"cart": tree, "ridge": searches.ridge(nested=False, stability_weights=0)}).words
-    assert "Not all models have a nested error" in words
+    words = page({"cart": tree, "ridge": searches.ridge(refit=lambda results: 3)}).words
+    assert "It is not known of all models what to expect of them" in words
 
 
 # Safety.

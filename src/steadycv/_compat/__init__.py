@@ -25,6 +25,11 @@ from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as n_samples_of
 
+try:
+    from sklearn.utils._repr_html.estimator import _VisualBlock as VisualBlock
+except ImportError:  # scikit-learn 1.6
+    from sklearn.utils._estimator_html_repr import _VisualBlock as VisualBlock
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
@@ -35,6 +40,7 @@ __all__ = [
     "ScorerParts",
     "SearchBase",
     "TaskTree",
+    "VisualBlock",
     "bin_once",
     "check_method_params",
     "check_params",

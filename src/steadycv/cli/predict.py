@@ -26,6 +26,14 @@ def predict(
             show_default=False,
         ),
     ],
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add ends, or a set, that should hold this share of the truth, as 0.9.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A CSV file for the predictions (standard output)."),
@@ -34,10 +42,11 @@ def predict(
     """Predict with a saved model.
 
     Writes CSV with a row for each row of the table: the prediction and, for classes, the probability
-    of each. Columns that the model needs must be there; others are named on standard error.
+    of each; with --interval also where the truth should be. Columns that the model needs must be
+    there; others are named on standard error.
     """
     with told_in_one_line():
         from steadycv.cli.run_predict import run_predict
 
         with interruptible():
-            run_predict(model, data, out)
+            run_predict(model, data, out, interval)

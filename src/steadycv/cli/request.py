@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-__all__ = ["AUTO", "FEWEST_FOLDS", "LEDGER", "OUT", "Request", "Task"]
+__all__ = ["AUTO", "FEWEST_FOLDS", "LEDGER", "OUT", "Deliver", "Request", "Rule", "Task"]
 
 OUT = Path("steadycv-results")
 LEDGER = "ledger.sqlite"
@@ -21,6 +21,24 @@ class Task(StrEnum):
 
     classification = "classification"
     regression = "regression"
+
+
+class Deliver(StrEnum):
+    """What is saved: the choice fitted on all data, or what the fits of the search come to."""
+
+    model = "model"
+    committee = "committee"
+    ensemble = "ensemble"
+    student = "student"
+
+
+class Rule(StrEnum):
+    """What chooses the stability weight, or a candidate."""
+
+    steady = "steady"
+    paper = "paper"
+    plain = "plain"
+    one_standard_error = "one_standard_error"
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,8 @@ class Request:
     grid: Path | None = None
     scoring: str | None = None
     weights: str = AUTO
+    rule: Rule = Rule.steady
+    deliver: Deliver = Deliver.model
     search: str = "grid"
     folds: int = 5
     repeats: int = 1

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadycv.cli.tuning import Problem
+    from steadycv.offers import Offer
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
 
 __all__ = ["FORMAT_VERSION", "candidates_csv", "results_json"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Of the JSON file; it grows when something in it is renamed, removed or changes its meaning."""
 
 MEASURES = ("cv_error", "instability", "regularized_error")
@@ -95,6 +96,12 @@ def _of_model(content: Content) -> dict[str, Any]:
         "model": content.name,
         "steady": _of_choice(content, "steady", search.best_index_, content.nested_error),
         "plain": _of_choice(content, "plain", search.kfold_index_, content.plain_nested_error),
+        "promise": content.promised.error,
+        "promise_interval": content.promised.interval,
+        "promise_reason": content.promised.reason,
+        "delivered": _of_delivered(search),
+        "offers": [_of_offer(search, offer) for offer in search.offers_.values()],
+        "rule": search.rule,
         "stability_weight": search.stability_weight_,
         "weights": [
             {"weight": weight, "nested_error": error, "params": _of_candidate(search, choice)}
@@ -104,6 +111,21 @@ def _of_model(content: Content) -> dict[str, Any]:
         "n_candidates": len(Grid(search.param_grid)),
         "n_failed": content.n_failed,
         "n_fits": search.n_fits_,
+    }
+
+
+def _of_delivered(search: StabilitySearchCV) -> dict[str, Any]:
+    delivered = search.delivered_._asdict()
+    return delivered | {"params": [_short(params) for params in delivered["params"]]}
+
+
+def _of_offer(search: StabilitySearchCV, offer: Offer) -> dict[str, Any]:
+    return {
+        "deliver": offer.deliver,
+        "promise": offer.promise,
+        "params": [_of_candidate(search, candidate) for candidate in offer.candidates],
+        "weights": offer.weights,
+        "share": offer.share,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
 from steadycv._files import write_whole
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["run_predict"]
 
 
-def run_predict(model: Path, data: Path, out: Path | None) -> None:
+SEPARATOR = "; "  # of the classes in a set
+
+
+def run_predict(model: Path, data: Path, out: Path | None, interval: float | None = None) -> None:
     """Predict for a table, and say what is odd about it."""
     loaded = load_model(model)
     # Categories that look like numbers here were texts when the model was made.
@@ -26,7 +30,7 @@ def run_predict(model: Path, data: Path, out: Path | None) -> None:
     notes = _differences(table, loaded)
     other = "" if loaded.versions == versions() else _other_versions(loaded.versions, versions())
     try:
-        content = _predictions(table, loaded).to_csv(index=False)
+        content = _predictions(table, loaded, interval).to_csv(index=False)
     except Exception as error:
         if isinstance(error, UserError) or not other:
             raise
@@ -56,12 +60,18 @@ def _differences(table: Any, model: Any) -> list[str]:
     return notes
 
 
-def _predictions(table: Any, model: Any) -> Any:
+def _predictions(table: Any, model: Any, coverage: float | None) -> Any:
     import pandas
 
     try:
         frame = pandas.DataFrame({"prediction": model.predict(table)})
         probabilities = model.predict_proba(table)
+        if coverage is not None and model.classes:
+            sets = model.predict_set(table, coverage)
+            classes = np.array([str(each) for each in model.classes])
+            frame["set"] = [SEPARATOR.join(classes[row]) for row in sets]
+        elif coverage is not None:
+            frame[["lower", "upper"]] = model.predict_interval(table, coverage)
     except ValueError as error:
         raise UserError(str(error)) from None
     if probabilities is not None:

@@ -13,7 +13,13 @@ from steadycv.candidates import Grid
 from steadycv.cli.errors import Interruption, UserError
 from steadycv.cli.request import LEDGER
 from steadycv.cli.result_files import candidates_csv, results_json
-from steadycv.cli.saved_model import TunedModel, save_model, versions
+from steadycv.cli.saved_model import (
+    TunedModel,
+    save_model,
+    sorted_residuals,
+    versions,
+    without_splitter,
+)
 from steadycv.cli.screen import say, show_results
 from steadycv.cli.tuning import fit, prepare
 from steadycv.report import write_report
@@ -85,8 +91,8 @@ def _begin(name: str, search: StabilitySearchCV, request: Request) -> str:
 
 
 def _ranked(contents: list[Content]) -> list[Content]:
-    """The best model first: by what to expect of each, or by promises where that is not known of all."""
-    known = [each.nested_error for each in contents if each.nested_error is not None]
+    """The best model first: by what each promises, or by CV errors where not all do."""
+    known = [each.promised.error for each in contents if each.promised.error is not None]
     if len(known) == len(contents):
         errors = dict(zip([each.name for each in contents], known, strict=True))
         return sorted(contents, key=lambda each: errors[each.name])
@@ -107,13 +113,14 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
     write_whole(out / JSON, results_json(problem, ranking).encode())
     model = TunedModel(
         best.name,
-        best.search.best_estimator_,
+        without_splitter(best.search.best_estimator_),
         problem.columns.numeric,
         problem.columns.text,
         problem.target.name,
         problem.target.classes,
         versions(),
         problem.request.splits,
+        sorted_residuals(best.search),
     )
     save_model(out / MODEL, model)
     return [REPORT, RESULTS, JSON, MODEL]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
+from copy import copy
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,25 @@ from sklearn.exceptions import InconsistentVersionWarning
 from steadycv._files import write_whole
 from steadycv.cli.errors import UserError
 from steadycv.cli.preparation import as_model_takes_them
+from steadycv.committees import Committee
+from steadycv.intervals import residual_interval, sets_by_surprise
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["TRUSTED", "TunedModel", "load_model", "save_model"]
+    from steadycv.search import StabilitySearchCV
+
+__all__ = [
+    "TRUSTED",
+    "TunedModel",
+    "load_model",
+    "save_model",
+    "sorted_residuals",
+    "versions",
+    "without_splitter",
+]
 
 TRUSTED = (
     "numpy.dtype",
@@ -33,6 +46,7 @@ TRUSTED = (
     "sklearn.neighbors._kd_tree.KDTree",
     "sklearn.tree._tree.Tree",
     "steadycv.cli.saved_model.TunedModel",
+    "steadycv.committees.Committee",
     "steadycv.sparse.estimator.SparseRidge",
     "xgboost.core.Booster",
     "xgboost.sklearn.XGBClassifier",
@@ -62,6 +76,9 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         The packages that it was fitted with.
     splits : str
         How the rows were split when it was tuned, in words.
+    residuals : ndarray or None
+        How far rows were from what would have been saved without them, sorted, a row for each repeat of
+        the splits: what intervals are made of. None where there are none.
     """
 
     def __init__(
@@ -74,6 +91,7 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         classes: list[Any],
         versions: dict[str, str],
         splits: str,
+        residuals: NDArray[np.float64] | None = None,
     ) -> None:
         self.name = name
         self.pipeline = pipeline
@@ -83,6 +101,7 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.classes = classes
         self.versions = versions
         self.splits = splits
+        self.residuals = residuals
 
     def missing_columns(self, table: Any) -> list[str]:
         """The columns that the model needs and a table lacks."""
@@ -99,12 +118,50 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             return None
         return np.asarray(self.pipeline.predict_proba(self._features(table)))
 
+    def predict_interval(self, table: Any, coverage: float) -> NDArray[np.float64]:
+        """The lower and the upper end of an interval for the number of each row."""
+        return residual_interval(self.predict(table), self._residuals(), coverage)
+
+    def predict_set(self, table: Any, coverage: float) -> NDArray[np.bool_]:
+        """Whether a class is in the set of each row; the most probable one always is."""
+        probabilities = self.predict_proba(table)
+        if probabilities is None:
+            raise ValueError(f"Sets of classes are made of probabilities, and {self.name} has none.")
+        return sets_by_surprise(probabilities, self._residuals(), coverage)
+
+    def _residuals(self) -> NDArray[np.float64]:
+        residuals = getattr(self, "residuals", None)  # an older file has none
+        if not isinstance(residuals, np.ndarray):
+            raise ValueError(
+                "The model was saved without what intervals are made of: tune it again to have some."
+            )
+        return np.asarray(residuals, dtype=np.float64)
+
     def _features(self, table: Any) -> Any:
         missing = self.missing_columns(table)
         if missing:
             raise ValueError(f"The table lacks columns that the model needs: {', '.join(missing)}.")
         table = table.assign(**{name: _numbers(table[name]) for name in self.numeric})
         return as_model_takes_them(table, self.numeric, self.text)
+
+
+def without_splitter(model: Any) -> Any:
+    """A model as it is saved: a committee needs its splitter to be fitted anew, and not to predict."""
+    if not isinstance(model, Committee):
+        return model
+    committee = copy(model)
+    committee.cv = None
+    return committee
+
+
+def sorted_residuals(search: StabilitySearchCV) -> NDArray[np.float64] | None:
+    """What intervals are made of, no longer in the order of the rows; None where there is nothing."""
+    try:
+        residuals = np.atleast_2d(np.abs(search.nested_residuals_))
+    except (AttributeError, ValueError):  # no probabilities, or a choice without a fold that failed
+        return None
+    known = residuals[:, ~np.isnan(residuals).any(axis=0)]
+    return np.sort(known, axis=None).reshape(known.shape)
 
 
 def save_model(path: Path, model: TunedModel) -> None:

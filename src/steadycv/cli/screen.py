@@ -11,6 +11,7 @@ from rich.text import Text
 
 from steadycv.cli.errors import one_line
 from steadycv.error_words import with_article
+from steadycv.summary import also_offered, much_worse
 from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def say(console: Console, text: str, style: str = "") -> None:
 
 
 def show_results(console: Console, problem: Problem, ranking: list[Content]) -> None:
-    """Both choices side by side, the models compared, and what to expect."""
+    """The models compared, both choices of the best side by side, and what is promised."""
     best = ranking[0]
     console.print()
     if len(ranking) > 1:
@@ -40,7 +41,7 @@ def show_results(console: Console, problem: Problem, ranking: list[Content]) -> 
         console.print(_models(ranking))
     say(console, f"{best.name} on {problem.name}, predicting {problem.target.name}", "bold")
     console.print(_choices(best))
-    for line in _conclusion(ranking):
+    for line in filter(None, _conclusion(best, len(ranking))):
         console.print(Padding(Text(one_line(line)), (0, 0, 1, 0)))
 
 
@@ -62,18 +63,18 @@ def _choices(content: Content) -> Table:
     nested = [content.plain_nested_error, content.nested_error]
     for name, meaning, values in (
         (
-            f"{words.kind} promised",
-            f"CV {words.kind}: {words.name}",
+            f"CV {words.kind}",
+            words.name,
             [number(words.shown(each)) for each in errors],
         ),
         (
-            f"{words.kind} to expect on new data",
-            f"nested {words.kind}: on data put aside",
+            f"nested {words.kind}",
+            "the same on data put aside",
             ["not known" if each is None else number(words.shown(each)) for each in nested],
         ),
         (
             "expected disappointment",
-            f"how much the promise is too {'high' if words.is_score else 'low'}",
+            f"how much the CV {words.kind} is too {'high' if words.is_score else 'low'}",
             [_gap(words, *each) for each in zip(errors, nested, strict=True)],
         ),
         (
@@ -87,48 +88,52 @@ def _choices(content: Content) -> Table:
 
 
 def _models(ranking: list[Content]) -> Table:
-    """The models compared, by what to expect of them."""
+    """The models compared, by what is promised of them."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 2))
     table.add_column("model and its steady choice", overflow="fold", min_width=18)
     kind = ranking[0].words.kind
-    for name in (f"{kind}\nto expect", f"{kind}\npromised", "expected\ndisappointment", "\ninstability"):
+    for name in (f"{kind}\nto expect", "nine times\nin ten", f"CV\n{kind}", "\ninstability"):
         table.add_column(name, justify="right")
     for i, each in enumerate(ranking):
-        search = each.search
+        search, promise = each.search, each.promised.error
         choice = one_line(setting(search.best_params_))
         table.add_row(
             Text.assemble((each.name, "" if i else "bold"), "\n", (choice, "dim")),
-            "not known" if each.nested_error is None else number(each.words.shown(each.nested_error)),
+            "not known" if promise is None else number(each.words.shown(promise)),
+            _range(each.interval),
             number(each.words.shown(search.cv_error_)),
-            _gap(each.words, search.cv_error_, each.nested_error),
             number(search.instability_),
         )
     return table
 
 
-def _conclusion(ranking: list[Content]) -> list[str]:
-    best = ranking[0]
-    lines = []
-    if best.nested_error is not None:
-        slightly_low = (
-            f" The figure is slightly {'high' if best.words.is_score else 'low'}, as the "
-            f"{best.words.best} over {best.n_weights} stability weights."
-            if best.n_weights > 1
-            else ""
-        )
-        lines.append(
-            f"On new data expect {with_article(best.words.name)} of about "
-            f"{number(best.words.shown(best.nested_error))}: {best.in_other_words}.{slightly_low}"
-        )
+def _conclusion(content: Content, n_models: int) -> list[str]:
+    """What is saved, what to expect of it, and what else could be."""
+    words, promised = content.words, content.promised
+    lines = [f"Saved: {content.delivered}."]
+    if promised.error is None:
+        lines.append(promised.reason)
     else:
-        lines.append(f"What to expect on new data is not known, because {best.no_nested_error}.")
-    if best.is_plain:
-        lines.append("Plain cross-validation chooses the same.")
-    if len(ranking) > 1:
-        lines.append(
-            f"The {best.words.best} of several models is partly luck; close ones are as good as equal."
+        interval = (
+            "" if content.interval is None else f" ({_range(content.interval)}, nine times in ten)"
         )
-    return [" ".join(lines)]
+        lines.append(
+            f"On new data expect {with_article(words.name)} of about "
+            f"{number(words.shown(promised.error))}{interval}: {content.in_other_words}."
+        )
+    if promised.is_of_choice:
+        lines.append(much_worse(content.search, number))
+    if content.is_plain:
+        lines.append("Plain cross-validation makes the same choice.")
+    if n_models > 1:
+        lines.append(
+            f"The {words.best} of several models is partly luck; close ones are as good as equal."
+        )
+    return [" ".join(lines), also_offered(content.search, number, "--deliver {}".format)]
+
+
+def _range(ends: list[float] | None) -> str:
+    return "not known" if ends is None else " to ".join(map(number, ends))
 
 
 def _gap(words: ErrorWords, promised: float, expected: float | None) -> str:

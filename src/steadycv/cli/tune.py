@@ -10,7 +10,7 @@ import typer
 
 from steadycv.cli.errors import UserError, told_in_one_line
 from steadycv.cli.interruption import interruptible
-from steadycv.cli.request import AUTO, FEWEST_FOLDS, OUT, Request, Task
+from steadycv.cli.request import AUTO, FEWEST_FOLDS, OUT, Deliver, Request, Rule, Task
 from steadycv.model_catalogue import MODELS
 
 __all__ = ["tune"]
@@ -72,11 +72,17 @@ def tune(
         str | None, _option("roc_auc, neg_mean_absolute_error, ...", "NAME", _HOW)
     ] = None,
     weights: Annotated[str, _option("Stability weights, as 0,0.1,1 (auto).", "NUMBERS", _HOW)] = AUTO,
+    rule: Annotated[
+        Rule, _option("steady, paper, plain or one_standard_error (steady).", "NAME", _HOW)
+    ] = Rule.steady,
     search: Annotated[Search, _option("grid or coordinate (grid).", "NAME", _HOW)] = Search.grid,
     folds: Annotated[int, _option("Number of folds (5).", "N", _HOW, min=FEWEST_FOLDS)] = 5,
     repeats: Annotated[int, _option("How often to draw new folds (1).", "N", _HOW, min=1)] = 1,
     seed: Annotated[int, _option("Of folds and models (0).", "N", _HOW, min=0)] = 0,
     jobs: Annotated[int, _option("Processes at a time (1).", "N", _HOW, min=1)] = 1,
+    deliver: Annotated[
+        Deliver, _option("model, committee, ensemble or student (model).", "NAME", _WHAT)
+    ] = Deliver.model,
     out: Annotated[Path, _option(f"Folder of the results ({OUT}).", "DIR", _WHAT)] = OUT,
     resume: Annotated[Path | None, _option("Ledger to keep, and to go on from.", "FILE", _WHAT)] = None,
     as_json: Annotated[
@@ -90,8 +96,7 @@ def tune(
 ) -> None:
     """Choose hyperparameters that are steady, and say what to expect on new data.
 
-    Writes a report, all results and the fitted model. Without arguments: a decision tree on the diabetes
-    data that come along.
+    Writes a report, all results and the fitted model. Without DATA: a tree on diabetes data.
     """
     with told_in_one_line():
         names = [name.strip() for part in model for name in part.split(",") if name.strip()]
@@ -107,6 +112,8 @@ def tune(
             grid=grid,
             scoring=scoring,
             weights=weights,
+            rule=rule,
+            deliver=deliver,
             search=search.value,
             folds=folds,
             repeats=repeats,

@@ -21,7 +21,9 @@ from steadycv.cli.scorings import check_scoring
 from steadycv.cli.targets import Target, features_and_target
 from steadycv.cli.time_order import dates_note, sorted_by_time
 from steadycv.failures import HOW_TO_SEE_ALL
+from steadycv.rules import CHOOSE_WEIGHT, HAVE_WEIGHT
 from steadycv.search import StabilitySearchCV
+from steadycv.weights import FEWEST_VIEWS
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -47,8 +49,7 @@ class Problem:
 
 def prepare(request: Request) -> Problem:
     """Read everything that the request names, and refuse what cannot be done."""
-    if request.seed >= 2**32:
-        raise UserError(f"--seed must be below 2**32, got {request.seed}.")
+    _check_options(request)
     name, frame, target_name = _data(request)
     frame, notes = _in_order(frame, request, target_name)
     groups = None
@@ -79,6 +80,8 @@ def prepare(request: Request) -> Problem:
             else default_grid(columns, model, target.task, X, target.y, n_fewest),
             scoring=request.scoring,
             stability_weights=_weights(request.weights),
+            rule=request.rule.value,
+            deliver=request.deliver.value,
             search=request.search,
             cv=splitter,
             n_jobs=request.jobs,
@@ -91,6 +94,21 @@ def prepare(request: Request) -> Problem:
         without = [each for each in models if each not in grids]
         notes += [f"{request.grid} has no grid for {each}: it has its default one." for each in without]
     return Problem(request, name, X, columns, target, groups, searches, notes)
+
+
+def _check_options(request: Request) -> None:
+    """Refuse options that do not go together, before anything is read."""
+    if request.seed >= 2**32:
+        raise UserError(f"--seed must be below 2**32, got {request.seed}.")
+    if request.rule not in CHOOSE_WEIGHT and request.weights != AUTO:
+        raise UserError(f"--rule {request.rule} chooses among no weights: leave out --weights.")
+    if request.rule not in HAVE_WEIGHT and request.search != "grid":
+        raise UserError(f"--rule {request.rule} compares all candidates: leave out --search.")
+    if request.time is not None and request.deliver != "model" and request.folds <= FEWEST_VIEWS:
+        raise UserError(
+            f"--deliver {request.deliver} is judged by {FEWEST_VIEWS} splits that have others before "
+            f"them: use --folds {FEWEST_VIEWS + 1} or more."
+        )
 
 
 def _in_order(frame: Any, request: Request, target: str) -> tuple[Any, list[str]]:
@@ -123,6 +141,7 @@ def fit(problem: Problem, name: str, *, progress: bool) -> None:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("always", FitFailedWarning)
+        warnings.filterwarnings("ignore", message="The promise is")  # told with it
         if problem.request.jobs > 1:  # other processes would print theirs
             warnings.simplefilter("ignore", ConvergenceWarning)
         try:

@@ -70,6 +70,7 @@ class ComparedModel:
             self.estimator(),
             grid,
             stability_weights=np.union1d([0.0, *WEIGHTS], FIXED_WEIGHTS),
+            rule="paper",
             loss="squared_error",
             cv=split.cv,
             refit=False,

@@ -136,6 +136,7 @@ class Model:
             self.estimator(),
             self.grid(split.X, split.y),
             stability_weights=[0.0, *WEIGHTS] if self.nested else 0.0,
+            rule="paper",
             nested=self.nested,
             search="coordinate" if self.nested else "grid",
             loss="squared_error",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from steadycv.paths.protocol import Path
 
-__all__ = ["Group", "plan"]
+__all__ = ["Group", "plan", "takes_weights"]
 
 MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
 USUALLY_HELD = 10  # training sets whose losses wait to be compared; groups are smaller where more do
@@ -152,7 +152,7 @@ class _Planner(NamedTuple):
         """Whether the path gives what is wanted, from what fit is given."""
         return (
             self.methods <= set(self.path.methods(estimator))
-            and all(_takes_weights(estimator, name) for name in self.fit_params)
+            and all(takes_weights(estimator, name) for name in self.fit_params)
             and not overwrites(estimator.get_params(deep=True).items())
         )
 
@@ -192,11 +192,11 @@ def _packs(lines: list[list[int]], size: int) -> Iterator[list[list[int]]]:
     yield pack
 
 
-def _takes_weights(estimator: Any, name: str) -> bool:
+def takes_weights(estimator: Any, name: str) -> bool:
     """Whether a fit parameter is weights that fit takes; of a pipeline, the fit of the step it names."""
     if hasattr(estimator, "named_steps"):
         step, _, name = name.partition("__")
-        return _takes_weights(estimator.named_steps.get(step), name)
+        return takes_weights(estimator.named_steps.get(step), name)
     if name != "sample_weight" or not hasattr(estimator, "fit"):
         return False
     parameters = signature(estimator.fit).parameters

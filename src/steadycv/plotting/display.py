@@ -161,7 +161,7 @@ class StabilityDisplay:
             "weights": (
                 self.weight_path,
                 _draw_weights,
-                "there are no nested errors (nested=False, or too few splits)",
+                "no weight was chosen by nested errors (nested=False, too few splits, or another rule)",
             ),
             "grid": (self.grid_errors, _draw_grid, "no parameter has two values with a known error"),
         }

@@ -42,10 +42,10 @@ class WeightPath:
 
     @classmethod
     def from_search(cls, search: StabilitySearchCV) -> WeightPath | None:
-        """The weight path of a fitted search; None without views."""
+        """The weight path of a fitted search; None without views, or where its rule has no weight."""
         check_is_fitted(search)
         table = search.weights_
-        if "mean_error" not in table:
+        if "mean_error" not in table or np.isnan(search.stability_weight_):
             return None
         splits = [view.split for view in search.lattice_.views]
         [chosen] = np.flatnonzero(table["weight"] == search.stability_weight_).tolist()

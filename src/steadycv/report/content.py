@@ -17,13 +17,22 @@ from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import MEASURES, GridErrors
 from steadycv.plotting.weight_path import WeightPath
 from steadycv.split_words import SplitWords
-from steadycv.summary import Row, has_nested_error, side_by_side
+from steadycv.summary import (
+    OfferRow,
+    Promised,
+    Row,
+    has_nested_error,
+    offer_rows,
+    side_by_side,
+    what_was_delivered,
+)
 from steadycv.weights import FEWEST_VIEWS
 from steadycv.words import number, setting, value_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from steadycv.results import RuleChoice
     from steadycv.search import StabilitySearchCV
 
 __all__ = ["Content", "Winner", "describe", "model_name"]
@@ -70,6 +79,9 @@ class Content:
     choice: str
     plain_choice: str
     comparison: list[Row]
+    promised: Promised
+    delivered: str
+    offers: list[OfferRow]
     nested_error: float | None
     plain_nested_error: float | None
     no_nested_error: str
@@ -108,8 +120,14 @@ class Content:
 
     @property
     def disappointment(self) -> float | None:
-        """How much better the promise is than what to expect."""
-        return self.words.disappointment(self.search.cv_error_, self.nested_error)
+        """How much better the CV error of the choice is than what to expect of it."""
+        return self.words.disappointment(self.search.cv_error_, self.promised.of_choice)
+
+    @property
+    def interval(self) -> list[float] | None:
+        """The ends of the promise's interval as they are shown, the lower one first."""
+        ends = self.promised.interval
+        return None if ends is None else sorted(self.words.shown(end) for end in ends)
 
     @property
     def given_up(self) -> float:
@@ -169,8 +187,9 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
     check_is_fitted(search)
     results = search.cv_results_
     error = results["cv_error"]
-    path = WeightPath.from_search(search)
+    taken = search.rules_[search.rule] if "mean_error" in search.weights_ else None
     nested = search.nested_error_ if has_nested_error(search) else None
+    promised = Promised.of(search)
     words = ErrorWords.of(search)
     is_zero = search.weights_["weight"] == 0
     columns = list(dict.fromkeys(key for params in results["params"] for key in params))
@@ -178,7 +197,7 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         measure
         for measure in MEASURES
         if np.isfinite(results[measure]).any()
-        and not (measure == "regularized_error" and search.stability_weight_ == 0)
+        and (measure != "regularized_error" or search.stability_weight_ > 0)
     ]
     parts = Grid(search.param_grid).boxes
     grids = [
@@ -191,17 +210,22 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         search=search,
         words=words,
         splits=SplitWords.of(search.lattice_),
-        in_other_words=words.in_other_words(search.cv_error_ if nested is None else nested),
+        in_other_words=words.in_other_words(
+            search.cv_error_ if promised.error is None else promised.error
+        ),
         chosen={k: value_text(v) for k, v in search.best_params_.items()},
         choice=_setting_of(search, search.best_index_),
         plain_choice=_setting_of(search, search.kfold_index_),
         comparison=side_by_side(search),
+        promised=promised,
+        delivered=what_was_delivered(search),
+        offers=offer_rows(search),
         nested_error=nested,
         plain_nested_error=float(search.weights_["mean_error"][is_zero][0])
         if nested is not None and is_zero.any()
         else None,
         no_nested_error="" if nested is not None else _why_no_nested_error(search),
-        outer_errors=np.zeros(0) if path is None else path.error[path.chosen],
+        outer_errors=np.zeros(0) if nested is None else search.offers_[search.deliver].errors,
         n_samples=search.lattice_.n_samples,
         n_judged=round(float(np.mean([len(split.test) for split in search.lattice_.splits]))),
         n_views=len(search.lattice_.views),
@@ -210,10 +234,10 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         n_failed=int(np.isposinf(error).sum()),
         strategy=_STRATEGIES.get(strategy, strategy),
         frontier=Frontier.from_search(search),
-        weight_path=path,
+        weight_path=WeightPath.from_search(search),
         grids=[grid for grid in grids if grid],
         n_parts=len(parts),
-        winners=[] if path is None else _winners(search, path),
+        winners=[] if taken is None else _winners(search, taken),
         columns=columns,
         measures=measures,
         table=_table(search, words, columns, measures),
@@ -241,8 +265,8 @@ def _why_no_nested_error(search: StabilitySearchCV) -> str:
     return "the candidate was picked by a function outside the nested cross-validation"
 
 
-def _winners(search: StabilitySearchCV, path: WeightPath) -> list[Winner]:
-    times = Counter(path.winner[path.chosen].tolist())
+def _winners(search: StabilitySearchCV, taken: RuleChoice) -> list[Winner]:
+    times = Counter(taken.view_candidates.tolist())
     total = sum(times.values())
     return [Winner(i, _setting_of(search, i), n, n / total) for i, n in times.most_common()]
 

@@ -159,10 +159,10 @@ def _render(models: list[Content], **context: Any) -> str:
 
 
 def _ranking(models: list[Content]) -> list[Content]:
-    """The models by their nested error; empty where that compares nothing."""
+    """The models by their promises; empty where that compares nothing."""
     if len(models) < 2 or len({model.words.name for model in models}) > 1:
         return []
-    errors = {model.name: model.nested_error for model in models if model.nested_error is not None}
+    errors = {model.name: model.promised.error for model in models if model.promised.error is not None}
     if len(errors) < len(models):
         return []
     return sorted(models, key=lambda model: errors[model.name])

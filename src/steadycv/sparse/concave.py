@@ -18,6 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from steadycv.linear_models import predicts_linearly
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -86,6 +88,7 @@ class _ConcaveRegression(RegressorMixin, BaseEstimator, ABC):  # type: ignore[mi
         self.n_iter_ = n_iter
         return self
 
+    @predicts_linearly
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict by the linear model.
 

@@ -11,6 +11,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from steadycv.linear_models import predicts_linearly
 from steadycv.search import StabilitySearchCV
 from steadycv.sparse.estimator import SparseRidge, as_list, plain_setting, plain_weight
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from steadycv.committees import Committee
     from steadycv.lattice import Lattice
+    from steadycv.rules import Rule
     from steadycv.strategies import Strategy
 
 __all__ = ["SparseRidgeCV", "largest_sparsity", "share_trained_on"]
@@ -53,9 +56,14 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
         on, in the mean. The paper does this.
     stability_weights : "auto", float or array-like of float, default="auto"
         As in :class:`~steadycv.StabilitySearchCV`; 0 is plain cross-validation.
+    rule : {"steady", "paper", "plain", "one_standard_error"} or callable, default="steady"
+        As in :class:`~steadycv.StabilitySearchCV`. ``"paper"`` is the paper's.
     search : {"grid", "coordinate"} or callable, default="grid"
         As in :class:`~steadycv.StabilitySearchCV`. ``"coordinate"`` is the paper's: it starts at the
         middle gamma and minimises over the sparsity first.
+    deliver : {"model", "committee", "ensemble", "student"}, default="model"
+        What is fitted in the end, as in :class:`~steadycv.StabilitySearchCV`. An average of sparse
+        models is one linear model that uses all of their columns. Not with `rescale_gamma`.
     cv : int, cross-validation generator or iterable, default=None
         The splits; None for five folds. Any will do, as in :class:`~steadycv.StabilitySearchCV`.
     n_jobs : int, default=None
@@ -70,12 +78,14 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
     nested_error_ : float
         What to expect on new data: the mean squared error of what was chosen without the rows that it
         is measured on. There is none where no split sees another one inside its training rows.
-    model_ : SparseRidge
-        The final model.
+    promise_ : float
+        The error to expect of what was delivered, see :class:`~steadycv.StabilitySearchCV`.
+    model_ : SparseRidge or Committee
+        The final model, or the average that `deliver` asks for.
     coef_, intercept_, support_ : ndarray, float, ndarray of int
         Its coefficients, intercept and columns.
     search_ : StabilitySearchCV
-        The search, with all its results; not refitted.
+        The search, with all its results.
     n_features_in_, feature_names_in_ : int, ndarray of str
         As in :class:`SparseRidge`.
 
@@ -106,7 +116,9 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
         swaps: bool = True,
         rescale_gamma: bool = False,
         stability_weights: str | float | ArrayLike = "auto",
+        rule: str | Rule = "steady",
         search: str | Strategy = "grid",
+        deliver: str = "model",
         cv: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -119,7 +131,9 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
         self.swaps = swaps
         self.rescale_gamma = rescale_gamma
         self.stability_weights = stability_weights
+        self.rule = rule
         self.search = search
+        self.deliver = deliver
         self.cv = cv
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -160,6 +174,11 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
             standardize=self.standardize,
             swaps=self.swaps,
         )
+        if self.rescale_gamma and self.deliver != "model":
+            raise ValueError(
+                "rescale_gamma=True is for a model of all rows, and "
+                f"deliver={self.deliver!r} has others."
+            )
         model._options()  # refuses what makes no sense before anything is fitted
         if get_config()["enable_metadata_routing"]:
             model.set_fit_request(sample_weight=True)
@@ -168,18 +187,23 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
             # The first axis is the one that coordinate descent fixes at the start.
             {"gamma": gammas, "sparsity": sparsities},
             stability_weights=self.stability_weights,
+            rule=self.rule,
             search=self.search,
             cv=self.cv,
-            refit=False,
+            refit=not self.rescale_gamma,
+            deliver=self.deliver,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
         metadata = {"sample_weight": weight, "groups": groups}
         self.search_.fit(X, y, **{k: v for k, v in metadata.items() if v is not None})
         self.sparsity_, self.gamma_ = (self.search_.best_params_[k] for k in ("sparsity", "gamma"))
-        share = share_trained_on(self.search_.lattice_) if self.rescale_gamma else 1.0
-        self.model_: SparseRidge = model.set_params(sparsity=self.sparsity_, gamma=self.gamma_ * share)
-        self.model_.fit(X, y, weight)
+        if self.rescale_gamma:
+            gamma = self.gamma_ * share_trained_on(self.search_.lattice_)
+            model.set_params(sparsity=self.sparsity_, gamma=gamma)
+            self.model_: SparseRidge | Committee = model.fit(X, y, weight)
+        else:
+            self.model_ = self.search_.best_estimator_
         return self
 
     @property
@@ -189,6 +213,12 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return self.search_.nested_error_
 
     @property
+    def promise_(self) -> float:
+        """The error to expect of what was delivered."""
+        check_is_fitted(self)
+        return self.search_.promise_
+
+    @property
     def coef_(self) -> NDArray[np.float64]:
         """The coefficients."""
         return self.model_.coef_
@@ -196,13 +226,14 @@ class SparseRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sci
     @property
     def intercept_(self) -> float:
         """The intercept."""
-        return self.model_.intercept_
+        return float(self.model_.intercept_)
 
     @property
     def support_(self) -> NDArray[np.int64]:
         """The columns that were chosen, in order."""
         return self.model_.support_
 
+    @predicts_linearly
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the target.
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from steadycv._compat import check_sample_weight
 from steadycv._jit import fast_kernel
+from steadycv.linear_models import predicts_linearly
 from steadycv.sparse.gram import Gram, one_block
 from steadycv.sparse.solvers import SOLVERS, Options, Training, solve
 
@@ -166,6 +167,7 @@ class SparseRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self._conclude(training, answer, *setting)
         return self
 
+    @predicts_linearly
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the target.
 

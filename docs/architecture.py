@@ -23,11 +23,16 @@ class Part(NamedTuple):
     @property
     def height(self) -> int:
         """Room for a title and the lines of modules."""
-        return 42 + 24 * (len(self.modules) // self.columns)
+        return 42 + 24 * self.n_rows
+
+    @property
+    def n_rows(self) -> int:
+        """How many lines of modules there are."""
+        return -(-len(self.modules) // self.columns)
 
 
 WIDTH = 1120
-TOP, MIDDLE, BOTTOM = 54, 266, 490
+TOP, MIDDLE, KNOWN, BOTTOM = 54, 266, 468, 650
 PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
@@ -93,11 +98,32 @@ PARTS = [
             "progress": "the bar and the lines",
             "summary": "both choices told",
             "notebook": "in a notebook",
-            "bound": "Theorem 1",
+            "concluding": "at the end of fit",
+            "conclusions": "what it tells",
+            "split_words": "folds, or splits",
             "words": "numbers and names",
             "error_words": "errors, or scores",
         },
         columns=2,
+    ),
+    Part(
+        *(20, KNOWN, 1080, "What the fits know besides"),
+        {
+            "averages": "what committees say",
+            "committees": "an estimator",
+            "linear_models": "whose average is one",
+            "students": "learn from these",
+            "made_rows": "for these to learn from",
+            "offers": "what each promises",
+            "delivery": "what is delivered",
+            "promises": "of what was saved",
+            "promise_intervals": "how sure",
+            "bootstrap": "no fit more",
+            "intervals": "of predictions",
+            "bound": "with a proof",
+            "families": "grids compared",
+        },
+        columns=3,
     ),
     Part(
         *(20, BOTTOM, 340, "For people"),
@@ -105,7 +131,6 @@ PARTS = [
             "plotting": "StabilityDisplay",
             "report": "one HTML page",
             "cli": "the command line",
-            "split_words": "folds, or splits",
         },
     ),
     Part(
@@ -141,7 +166,7 @@ text { font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24
 
 def svg() -> str:
     """The picture."""
-    question, judging, planning, fitting, ledger, choosing, face, *users = PARTS
+    question, judging, planning, fitting, ledger, choosing, face, known, *users = PARTS
     arrows = [
         _arrow(f"M{a.x + a.width} {TOP + 56} H{b.x - 4}")
         for a, b in ((question, planning), (planning, fitting), (fitting, ledger))
@@ -153,11 +178,13 @@ def svg() -> str:
         _arrow(f"M{ledger.x + 125} {ledger.y + ledger.height} V{choosing.y - 4}"),
         _arrow(f"M{choosing.x} {low} H{face.x + face.width + 4}"),
         _arrow(f"M{face.x} {low} H{judging.x + judging.width + 4}"),
+        _arrow(f"M{choosing.x + 125} {choosing.y + choosing.height} V{known.y - 4}"),
+        _arrow(f"M{face.x + 260} {known.y} V{face.y + face.height + 4}"),
         f'<path class="floor" d="M20 {floor} H{WIDTH - 20}"/>',
     ]
     arrows += [_arrow(f"M{part.x + part.width // 2} {BOTTOM} V{floor + 5}") for part in users]
     arrows.append(
-        f'<text class="note" x="{face.x}" y="{floor - 6}">above: the way of a candidate; below: who '
+        f'<text class="note" x="20" y="{floor - 6}">above: the way of a candidate; below: who '
         "builds on it</text>"
     )
     # The one loop: an adaptive search asks for what the ledger does not have.
@@ -187,15 +214,16 @@ def _arrow(way: str, kind: str = "") -> str:
 
 
 def _box(part: Part) -> str:
-    names = 8 * max(map(len, part.modules)) + 12
-    rows = len(part.modules) // part.columns
+    names = list(part.modules)
+    rows = part.n_rows
     lines = []
     for number, (name, what) in enumerate(part.modules.items()):
         column, row = divmod(number, rows)
+        widest = max(map(len, names[column * rows : (column + 1) * rows]))
         x, y = part.x + 14 + column * part.width // part.columns, part.y + 50 + 24 * row
         lines.append(
             f'<text class="module" x="{x}" y="{y}">{escape(name)}</text>'
-            f'<text class="note" x="{x + names}" y="{y}">{escape(what)}</text>'
+            f'<text class="note" x="{x + 8 * widest + 12}" y="{y}">{escape(what)}</text>'
         )
     return (
         f'<rect class="box" x="{part.x}" y="{part.y}" width="{part.width}" height="{part.height}" '

@@ -1,6 +1,7 @@
 """The directions of imports, read from the source of all modules; also of imports inside functions."""
 
 import ast
+import re
 import sys
 from collections import Counter
 from itertools import chain
@@ -134,11 +135,12 @@ TIMES_DEFINED = Counter(
     for nodes in TREES.values()
     for name in {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
 )
+IN_TEXT = re.compile(r"(sklearn|scipy|numpy|xgboost|lightgbm)(\.\w+)*\._\w[\w.]*")
 OWN = set(private_names_of_its_own()) | OF_NAMED_TUPLES | ENDS_THE_PROCESS
 
 
 def private_names_of_others(nodes):
-    """What is imported, asked of a class of another package, or defined nowhere in this one."""
+    """What is imported, named, asked of a class of another package, or defined nowhere in this one."""
     full_names = list(imports(nodes))
     for name in filter(is_foreign, full_names):
         if any(map(is_private, name.split("."))):
@@ -159,6 +161,8 @@ def private_names_of_others(nodes):
             name = node.args[1]
             if isinstance(name, ast.Constant) and is_private(name.value) and name.value not in OWN:
                 yield name.value
+        elif isinstance(node, ast.Constant) and IN_TEXT.fullmatch(str(node.value)):
+            yield node.value
 
 
 ONE_PLACE = "steadycv._compat"
@@ -180,6 +184,7 @@ def test_private_names_of_other_packages_are_taken_in_one_place(module):
         ("from a.b import _c", {"a.b._c"}, {"a.b._c"}),
         ("from a._b import c", {"a._b.c"}, {"a._b.c"}),
         ("from a import b\nb._options", {"a.b"}, {"_options"}),
+        ("module == 'sklearn.tree._tree'", set(), {"sklearn.tree._tree"}),
         ("scorer._score_func", set(), {"_score_func"}),
         ("getattr(scorer, '_score_func', None)", set(), {"_score_func"}),
         ("model._validate_params = None", set(), {"_validate_params"}),

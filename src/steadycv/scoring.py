@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.multiclass import type_of_target
 
@@ -25,6 +24,7 @@ from steadycv._compat import (
     parts_of_scorer,
     response_methods,
     safe_split,
+    scores_itself,
     sends_sample_weight_where_accepted,
     several_scorers,
     some_scorers,
@@ -442,7 +442,7 @@ class _Finder:
             if self._is_several or search.loss is not None:
                 raise ValueError(f"refit={search.refit!r} names no score: scoring= has {names}.")
         if search.scoring is None:
-            usual = self._has_default_loss and not _scores_itself(self._estimator)
+            usual = self._has_default_loss and not scores_itself(self._estimator)
             return None if search.loss is not None or usual else "score"
         if len(names) == 1:
             return names[0]
@@ -531,19 +531,6 @@ class _Finder:
         """A scorer; for an estimator's own score the one that is the same, if one is."""
         own = own_score(self._estimator) if self._search.scoring is None else None
         return self._by_name[name] if own is None else get_scorer(own)
-
-
-def _scores_itself(estimator: Any) -> bool:
-    """Whether an estimator's ``score`` is another than the usual one, accuracy or R²."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    module = getattr(getattr(type(estimator), "score", None), "__module__", None)
-    if module is None or own_score(estimator) is not None:
-        return False
-    # Of scikit-learn's others, all but these hand on the usual one of what is inside them.
-    others = module.startswith("sklearn.linear_model._glm")
-    is_told = getattr(estimator, "scoring", None) not in (None, "warn")
-    return others or is_told or not module.startswith("sklearn.")
 
 
 def _classes(estimator: Any, y: Any) -> NDArray[Any] | None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "PRIVATE_TYPES_OF_MODELS",
     "FitTask",
     "ScorerParts",
     "SearchBase",
@@ -58,6 +59,7 @@ __all__ = [
     "safe_split",
     "same_scorer",
     "scorers_of",
+    "scores_itself",
     "select_index",
     "sends_sample_weight_where_accepted",
     "several_scorers",
@@ -191,6 +193,31 @@ def own_score(estimator: Any) -> str | None:
         return "accuracy" if isinstance(estimator, ClassifierMixin) else "r2"
     return names.get(score)
 
+
+def scores_itself(estimator: Any) -> bool:
+    """Whether an estimator's ``score`` is another than the usual one, accuracy or R²."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    module = getattr(getattr(type(estimator), "score", None), "__module__", None)
+    if module is None or own_score(estimator) is not None:
+        return False
+    # Of scikit-learn's others, all but these hand on the usual one of what is inside them.
+    others = module.startswith("sklearn.linear_model._glm")
+    is_told = getattr(estimator, "scoring", None) not in (None, "warn")
+    return others or is_told or not module.startswith("sklearn.")
+
+
+# What fitted estimators hold besides what skops trusts itself.
+PRIVATE_TYPES_OF_MODELS = (
+    "sklearn.compose._column_transformer._RemainderColsList",
+    "sklearn.metrics._dist_metrics.ChebyshevDistance64",
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    "sklearn.metrics._dist_metrics.ManhattanDistance64",
+    "sklearn.metrics._dist_metrics.MinkowskiDistance64",
+    "sklearn.neighbors._ball_tree.BallTree",
+    "sklearn.neighbors._kd_tree.KDTree",
+    "sklearn.tree._tree.Tree",
+)
 
 # Where ``score`` is the mixin's for all X but None.
 _SAME_SCORE = ("sklearn.dummy", "sklearn.neighbors._classification")

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
+from steadycv._compat import PRIVATE_TYPES_OF_MODELS
 from steadycv._files import write_whole
 from steadycv.cli.errors import UserError
 from steadycv.cli.preparation import as_model_takes_them
@@ -37,14 +38,7 @@ __all__ = [
 
 TRUSTED = (
     "numpy.dtype",
-    "sklearn.compose._column_transformer._RemainderColsList",
-    "sklearn.metrics._dist_metrics.ChebyshevDistance64",
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.metrics._dist_metrics.ManhattanDistance64",
-    "sklearn.metrics._dist_metrics.MinkowskiDistance64",
-    "sklearn.neighbors._ball_tree.BallTree",
-    "sklearn.neighbors._kd_tree.KDTree",
-    "sklearn.tree._tree.Tree",
+    *PRIVATE_TYPES_OF_MODELS,
     "steadycv.cli.saved_model.TunedModel",
     "steadycv.committees.Committee",
     "steadycv.sparse.estimator.SparseRidge",

@@ -93,6 +93,11 @@ def test_parameters_that_there_are_not(grid, message):
         check_candidates(PIPELINE, Grid(grid))
 
 
+def test_a_class_is_no_estimator():
+    with pytest.raises(TypeError, match=r"Ridge is a class: pass Ridge\(\)"):
+        StabilitySearchCV(Ridge, {"alpha": [1.0]}).fit(np.zeros((9, 1)), np.arange(9.0))
+
+
 def test_estimators_of_a_grid_are_left_alone():
     svr = SVR(C=7.0)
     check_candidates(PIPELINE, Grid({"model": [svr], "model__C": [1.0, 2.0]}))

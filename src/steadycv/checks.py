@@ -226,6 +226,9 @@ def check_grid(param_grid: Any, name: str = "param_grid") -> None:
 
 def check_candidates(estimator: Any, candidates: Grid) -> None:
     """Refuse parameters that the estimator does not have, before anything is fitted."""
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise TypeError(f"estimator is to be an estimator, and {name} is a class: pass {name}().")
     known = estimator.get_params(deep=True)
     for box in candidates.boxes:
         # What takes the place of a step has parameters of its own.

@@ -322,7 +322,7 @@ def test_quick_fits_are_written_at_once(path, monkeypatch):
     monkeypatch.setattr(cls, "load", load)
     monkeypatch.setattr(cls, "fitted", fitted)
     monkeypatch.setattr(ledger_file, "time", SimpleNamespace(monotonic=lambda: clock.seconds))
-    fit(path, PLANE)
+    fit(path, PLANE, race=False)
     assert left == [0] * 30 * PER_CANDIDATE
 
 

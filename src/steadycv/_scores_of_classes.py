@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn import metrics
 
 from steadycv._samples import weighted_mean
@@ -60,6 +61,24 @@ def roc_auc_undefined(
         weighted = samples.weight is not None
         return "pairs of classes are compared without weights" if weighted else None
     return _missing(samples) if average == "macro" else None
+
+
+def roc_auc_by_sample(samples: Samples, outputs: Array, **_several: Any) -> Floats | None:
+    """Numbers whose mean over the samples is the area: DeLong's placements, for two classes."""
+    known = samples.known
+    if len(known) != 2 or samples.weight is not None:
+        return None
+    values, positive = _of_one_class(outputs, last=True), samples.y == known[-1]
+    ranks = rankdata(values, axis=1)
+    placed = np.empty(ranks.shape)
+    for own in (positive, ~positive):
+        # How many of the other class are below each, as a share; ties count as a half.
+        below = ranks[:, own] - rankdata(values[:, own], axis=1)
+        placed[:, own] = below / np.count_nonzero(~own)
+    placed[:, ~positive] = 1 - placed[:, ~positive]
+    area = placed[:, positive].mean(axis=1, keepdims=True)
+    size = np.where(positive, positive.mean(), (~positive).mean())
+    return np.asarray(area + (placed - area) / size)
 
 
 def average_precision(

@@ -43,6 +43,15 @@ def root_mean_squared_error(samples: Samples, outputs: Floats) -> Floats:
     return np.asarray(np.sqrt(squares).mean(axis=1))
 
 
+def root_mean_squared_error_by_sample(samples: Samples, outputs: Floats) -> Floats:
+    """Numbers whose mean over the samples is the root, and that change as it does."""
+    squares = _errors(samples, outputs) ** 2
+    mean = samples.mean(squares)[..., np.newaxis]
+    root = np.sqrt(mean)
+    changes = np.where(root > 0, (squares - mean) / (2 * np.where(root > 0, root, 1)), 0.0)
+    return np.asarray((root + changes).mean(axis=1))
+
+
 def root_mean_squared_log_error(samples: Samples, outputs: Floats) -> Floats:
     """Root of the mean squared logarithmic error; NaN where something is -1 or less."""
     logarithms = samples._replace(y=np.log1p(samples.y))
@@ -78,6 +87,12 @@ def r2(samples: Samples, outputs: Floats) -> Floats:
         (_errors(samples, outputs) ** 2 * weight).sum(axis=-1),
         (around * weight[:, np.newaxis]).sum(axis=0),
     )
+
+
+def r2_by_sample(samples: Samples, outputs: Floats) -> Floats:
+    """Numbers whose mean over the samples is the share that is explained."""
+    around = samples.mean_target((samples.y - samples.mean_target(samples.y)) ** 2)
+    return np.asarray((1 - _errors(samples, outputs) ** 2 / around[:, np.newaxis]).mean(axis=1))
 
 
 def explained_variance(samples: Samples, outputs: Floats) -> Floats:

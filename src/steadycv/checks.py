@@ -33,6 +33,7 @@ __all__ = [
     "check_groups",
     "check_methods",
     "check_order",
+    "check_race",
     "check_rule",
     "check_target",
     "check_weights",
@@ -118,6 +119,26 @@ def check_rule(rule: Any, stability_weights: Any, *, whole_grid: bool) -> None:
         raise ValueError(
             f"rule={rule!r} compares all candidates, and this search does not look at all of them. Take "
             "search='grid', or one of the rules " + ", ".join(map(repr, HAVE_WEIGHT)) + "."
+        )
+
+
+def check_race(search: Any, *, whole_grid: bool) -> None:
+    """Refuse a race that is not known, or that does not go with the rule or with the search."""
+    race = search.race
+    is_number = isinstance(race, Real) and not isinstance(race, (bool, np.bool_))
+    if not (race == "auto" if isinstance(race, str) else not is_number or 0 < float(race) < np.inf):
+        raise ValueError(
+            f"race must be 'auto', True, False or a number of standard errors above 0, got {race!r}."
+        )
+    if isinstance(race, str) or not race:
+        return
+    asked = f"race={race!r} is for searches that"
+    if not whole_grid:
+        raise ValueError(f"{asked} look at the whole grid: take search='grid', or race=False.")
+    if search.rule not in HAVE_WEIGHT:
+        raise ValueError(
+            f"{asked} choose the lowest error, and rule={search.rule!r} compares all candidates: take "
+            "one of the rules " + ", ".join(map(repr, HAVE_WEIGHT)) + ", or race=False."
         )
 
 

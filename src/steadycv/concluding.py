@@ -92,6 +92,8 @@ class Concluding(Conclusions):
         weight = 0.0 if np.isnan(self.stability_weight_) else self.stability_weight_
         regularized = rules.regularized_error(cv_error, instability, weight)
         self.cv_results_ = grid_search_results(self, grid, seen, judging.name)
+        if ledger.with_parts:
+            self.cv_results_["left_in_round"] = ledger.left_from(lattice.final)
         self.cv_results_["cv_error"] = cv_error
         self.cv_results_["instability"] = instability
         self.cv_results_["regularized_error"] = regularized
@@ -181,6 +183,8 @@ class Concluding(Conclusions):
             return "a callable refit cannot be asked to choose again without a part of the data."
         if self.rule not in rules.HAVE_WEIGHT:
             return f"rule={self.rule!r} looks at single splits: set nested=True."
+        if problem.keep.parts:
+            return "candidates that left the race are not known everywhere: set race=False."
         if not problem.keep.of_all:
             return "the outputs of all candidates would take more than 256 MB: set nested=True."
         results, weight, lattice = self.cv_results_, self.stability_weight_, problem.lattice

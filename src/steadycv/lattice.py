@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Lattice", "Split", "View"]
 
 MOST_TRAINING_SETS = 10**6
+MOST_PARTS = 256  # of an error
 FEWEST_FOLDS = 3  # of a repeat
 SMALL = 1 / 3  # the share of its reference below which an inner training set makes errors pessimistic
 EXPENSIVE = 10  # times the fits of plain cross-validation
@@ -225,6 +226,14 @@ class Lattice:
         if split is None:
             return self._final_rows
         return self._seen(self.splits[split].train, view)
+
+    def n_rows_judged(self, evaluation: int) -> int:
+        """The number of rows that models are judged on."""
+        return len(self.row_sets[self.evaluations[evaluation].row_set])
+
+    def n_parts(self, evaluation: int) -> int:
+        """How many parts its errors have in a race: rows, or runs of rows where there are many."""
+        return min(self.n_rows_judged(evaluation), MOST_PARTS)
 
     def n_rows(self, training_set: int) -> int:
         """The number of rows of a training set."""

@@ -36,6 +36,8 @@ class Ledger:
         The number of rows; more can be added.
     failed_error : float, default=inf
         The error that a failed fit counts as.
+    with_parts : bool, default=False
+        Whether there are the parts of errors, which candidates are compared by in a race.
 
     Attributes
     ----------
@@ -50,6 +52,13 @@ class Ledger:
     test_scores, train_scores : dict of str to ndarray of shape (n_candidates, n_splits)
         The reported scores on the test rows and on the training rows of each split; infinity where the
         scorer failed.
+    parts : ndarray of shape (n_candidates, n_parts)
+        Numbers whose mean is an error, for one evaluation after the other: losses of rows, or of a few
+        rows together. Where a score has no such parts the first of them is the error, and the others are
+        NaN.
+    left : ndarray of int of shape (n_candidates, 1 + n_splits)
+        The round of a race in which a candidate left a view, and 0 where it did not: the final view
+        first, then those of the splits.
 
     Examples
     --------
@@ -59,7 +68,14 @@ class Ledger:
     (3, 2)
     """
 
-    def __init__(self, lattice: Lattice, n_candidates: int = 0, failed_error: float = np.inf) -> None:
+    def __init__(
+        self,
+        lattice: Lattice,
+        n_candidates: int = 0,
+        failed_error: float = np.inf,
+        *,
+        with_parts: bool = False,
+    ) -> None:
         self.lattice = lattice
         self.failed_error = failed_error
         self._n_candidates = 0
@@ -69,6 +85,11 @@ class Ledger:
         self.score_time = self._unknown(len(lattice.splits))
         self.test_scores: dict[str, NDArray[np.float64]] = {}
         self.train_scores: dict[str, NDArray[np.float64]] = {}
+        sizes = [lattice.n_parts(e) for e in range(len(lattice.evaluations))]
+        self.with_parts = with_parts
+        self._starts = np.cumsum([0, *(sizes if with_parts else ())])
+        self.parts = self._unknown(int(self._starts[-1]))
+        self.left = np.zeros((0, 1 + len(lattice.splits)), dtype=np.intp)
         self.grow(n_candidates)
 
     def __len__(self) -> int:
@@ -80,6 +101,7 @@ class Ledger:
         for name, table in list(self._tables()):
             more = np.full((n_more, table.shape[1]), np.nan)
             self._set(name, np.concatenate([table, more]))
+        self.left = np.concatenate([self.left, np.zeros((n_more, self.left.shape[1]), dtype=np.intp)])
 
     def record(self, candidates: NDArray[np.intp], cells: Cells) -> None:
         """Take over what the models of some candidates on one training set left behind."""
@@ -87,6 +109,8 @@ class Ledger:
             self.error[candidates, evaluation] = errors
         for comparison, changes in cells.changes.items():
             self.change[candidates, comparison] = changes
+        for evaluation, parts in cells.parts.items():
+            self.parts[candidates, self._columns(evaluation)] = parts
         for split in self.lattice.splits_of(cells.training_set):
             self.fit_time[candidates, split] = cells.fit_time
             self.score_time[candidates, split] = cells.score_time
@@ -104,7 +128,26 @@ class Ledger:
         some = Ledger(self.lattice, len(self), self.failed_error)
         for name, table in self._tables():
             some._set(name, np.where(candidates[:, np.newaxis], table, np.nan))
+        some.left = self.left
         return some
+
+    def left_from(self, view: View) -> NDArray[np.intp]:
+        """The round in which each candidate left a view, and 0 where it did not; it can be set."""
+        return self.left[:, 0 if view.split is None else 1 + view.split]
+
+    def parts_of(self, candidates: NDArray[np.intp], view: View) -> NDArray[np.float64]:
+        """Numbers whose mean is the error of candidates in a view: every evaluation counts the same."""
+        tables = [self.parts[candidates, self._columns(e)] for e in view.evaluations.tolist()]
+        tables = [table[:, ~np.isnan(table).any(axis=0)] for table in tables]
+        mean_size = sum(table.shape[1] for table in tables) / len(tables)
+        return np.concatenate([table * (mean_size / table.shape[1]) for table in tables], axis=1)
+
+    def _columns(self, evaluation: int) -> slice:
+        return slice(self._starts[evaluation], self._starts[evaluation + 1])
+
+    def first_parts(self) -> NDArray[np.float64]:
+        """By candidate and evaluation the first of its parts, NaN where they are not known."""
+        return self.parts[:, self._starts[:-1]]
 
     def seen_from(self, view: View) -> Ledger:
         """What a view sees: errors and changes where it looks for them, and how long fits took.
@@ -115,6 +158,7 @@ class Ledger:
         seen.error[:, view.evaluations] = self.error[:, view.evaluations]
         seen.change[:, view.comparisons] = self.change[:, view.comparisons]
         seen.fit_time, seen.score_time = self.fit_time, self.score_time
+        seen.left = self.left
         if view.split is None:
             seen.test_scores, seen.train_scores = self.test_scores, self.train_scores
         return seen
@@ -156,7 +200,7 @@ class Ledger:
 
     def freeze(self) -> None:
         """From now on the tables can only be read."""
-        for _, table in self._tables():
+        for table in (self.left, *(table for _, table in self._tables())):
             table.flags.writeable = False
 
     def _unknown(self, n_columns: int) -> NDArray[np.float64]:
@@ -165,6 +209,8 @@ class Ledger:
     def _tables(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
         for name in ("error", "change", "fit_time", "score_time"):
             yield name, getattr(self, name)
+        if self.with_parts:
+            yield "parts", self.parts
         for kind in ("test_scores", "train_scores"):
             for score, table in getattr(self, kind).items():
                 yield f"{kind}:{score}", table

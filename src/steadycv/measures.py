@@ -57,6 +57,13 @@ class Rows:
             found[np.isnan(found)] = np.inf
         return found
 
+    def parts(self, values: NDArray[np.float64], n_parts: int) -> NDArray[np.float64]:
+        """Numbers whose mean is that of some values of these rows: of rows that follow each other."""
+        share = np.ones(len(self.rows)) if self.weight is None else self.weight
+        starts = np.arange(n_parts) * len(self.rows) // n_parts
+        sums: NDArray[np.float64] = np.add.reduceat(values * share, starts, axis=1)
+        return sums * (n_parts / self._total)
+
 
 def _sums(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
     """The weighted sum of each row, to the last bit the same whatever other rows there are.
@@ -101,6 +108,11 @@ class Measure(Protocol):
 
     def errors(self, models: OutputsOfModels, losses: NDArray[np.float64], rows: Rows) -> Found:
         """The errors of models on some rows."""
+
+    def parts(
+        self, models: OutputsOfModels, losses: NDArray[np.float64], rows: Rows, n_parts: int
+    ) -> NDArray[np.float64] | None:
+        """So many numbers for each model, whose mean is its error on some rows; or None."""
 
     def change(
         self, losses: NDArray[np.float64], others: NDArray[np.float64], reference: int, rows: Rows
@@ -190,6 +202,16 @@ class MeanLoss:
         """The mean loss."""
         return Found(rows.mean(losses))
 
+    def parts(
+        self,
+        models: OutputsOfModels,  # noqa: ARG002
+        losses: NDArray[np.float64],
+        rows: Rows,
+        n_parts: int,
+    ) -> NDArray[np.float64]:
+        """Losses."""
+        return rows.parts(losses[:, rows.rows], n_parts)
+
     def change(
         self,
         losses: NDArray[np.float64],
@@ -266,6 +288,17 @@ class Scored:
         """Minus the score."""
         failed: NDArray[np.bool_] = np.logical_and.reduce(np.isnan(losses), axis=1)
         return self._score(models, rows, failed)
+
+    def parts(
+        self,
+        models: OutputsOfModels,
+        losses: NDArray[np.float64],  # noqa: ARG002
+        rows: Rows,
+        n_parts: int,
+    ) -> NDArray[np.float64] | None:
+        """What every row has to do with the score, where that is known."""
+        found = self.scores.parts(self.name, models, rows)
+        return None if found is None else rows.parts(-found, n_parts)
 
     def _score(
         self, models: OutputsOfModels, rows: Rows, failed: NDArray[np.bool_] | None = None

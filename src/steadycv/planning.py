@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from steadycv._compat import has_callbacks, is_foreign
-from steadycv.paths.plan import plan
+from steadycv.paths.plan import plan, solves_each
 from steadycv.paths.separate import SEPARATE
 from steadycv.tasks import Task, methods_asked
 
@@ -107,6 +107,11 @@ class Planner:
                 self.lines.append(Line(candidates, group))
         self.n_groups += len(groups)
 
+    @property
+    def solves_each(self) -> bool:
+        """Whether every candidate takes a fit, or a solver's run, of its own."""
+        return all(solves_each(line.group.path, line.group.estimator) for line in self.lines)
+
     def missing(
         self,
         asked: list[tuple[View, NDArray[np.intp]]],
@@ -114,6 +119,7 @@ class Planner:
         waiting: Waiting,
         *,
         with_change: bool,
+        with_parts: bool = False,
     ) -> Wanted:
         """What the ledger does not know of what views ask about candidates."""
         lattice = ledger.lattice
@@ -122,6 +128,8 @@ class Planner:
         evaluated = np.array([training_set for training_set, _ in lattice.evaluations], dtype=np.intp)
         pairs = np.array(lattice.comparisons, dtype=np.intp)
         no_error, no_change = (self._unknown(table) for table in (ledger.error, ledger.change))
+        if with_parts:
+            no_error |= self._unknown(ledger.first_parts())
         for view, candidates in asked:
             lines = np.unique(self.line_of[candidates])
             evaluations = (

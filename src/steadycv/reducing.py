@@ -23,11 +23,12 @@ __all__ = ["Cells", "Fit", "Keep", "Reducer"]
 
 
 class Keep(NamedTuple):
-    """Which outputs are kept: by these methods, of splits' models or of all committees' members."""
+    """What is kept: outputs by these methods, of splits' models or of all committees' members."""
 
     methods: tuple[str, ...] = ()
     of_members: bool = False
     of_all: bool = False  # candidates, and not of those alone that may still be chosen
+    parts: bool = False  # of errors, for a race
 
 
 class Fit(NamedTuple):
@@ -63,6 +64,8 @@ class Cells(NamedTuple):
         The training set.
     errors, changes : dict of int to ndarray
         By evaluation and by comparison; infinity where a model failed.
+    parts : dict of int to ndarray
+        By evaluation, numbers whose mean is the error, a row a candidate.
     test_scores, train_scores : dict of (str, int) to ndarray
         The reported scores by name and split; infinity where the scorer failed.
     kept : dict of (int, str) to ndarray
@@ -81,6 +84,7 @@ class Cells(NamedTuple):
     training_set: int
     errors: dict[int, NDArray[np.float64]]
     changes: dict[int, NDArray[np.float64]]
+    parts: dict[int, NDArray[np.float64]]
     test_scores: dict[tuple[str, int], NDArray[np.float64]]
     train_scores: dict[tuple[str, int], NDArray[np.float64]]
     kept: dict[tuple[int, str], NDArray[Any]]
@@ -128,6 +132,7 @@ class Reducer:
             {},
             {},
             {},
+            {},
             fit.seconds / fit.n_candidates,
             0.0,
             fit.n_fits,
@@ -141,6 +146,9 @@ class Reducer:
             rows = self.judge.row_set(self._lattice.evaluations[evaluation].row_set)
             found[evaluation] = self._errors(models, rows)
             cells.errors[evaluation] = found[evaluation].errors
+            if self._keep.parts:
+                parts = self._parts(models, found[evaluation].errors, rows, evaluation)
+                cells.parts[evaluation] = parts
             cells.scoring_failures.update(found[evaluation].failures)
         for split in self._lattice.splits_of(training_set):
             if models.models is not None:
@@ -186,6 +194,20 @@ class Reducer:
             return Found(np.full(len(models.failed), np.inf))
         found = self._judging.measure.errors(models.models, models.losses, rows)
         return found._replace(errors=np.where(models.failed, np.inf, found.errors))
+
+    def _parts(
+        self, models: _Judged, errors: NDArray[np.float64], rows: Rows, evaluation: int
+    ) -> NDArray[np.float64]:
+        """Numbers whose means are the errors on some rows; the error alone where it has no parts."""
+        n_parts = self._lattice.n_parts(evaluation)
+        parts = np.full((len(errors), n_parts), np.nan)
+        parts[:, 0] = errors
+        sound = np.isfinite(errors)
+        if sound.any():
+            found = self._judging.measure.parts(models.models, models.losses, rows, n_parts)
+            if found is not None:
+                parts[sound] = found[sound]
+        return parts
 
     def _report(self, cells: Cells, split: int, models: _Judged, found: Found) -> None:
         """Scores and kept outputs of the models of a split."""

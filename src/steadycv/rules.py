@@ -68,10 +68,12 @@ _LARGEST = np.finfo(np.float64).max
 
 
 def error(ledger: Ledger, view: View, candidates: Candidates = ALL) -> NDArray[np.float64]:
-    """The cross-validation error in a view: the mean over its evaluations."""
+    """The cross-validation error in a view: the mean over its evaluations.
+
+    NaN for candidates that are not known there, or that left the view in a race.
+    """
     errors: NDArray[np.float64] = _counted(ledger, ledger.error[candidates][:, view.evaluations])
-    mean: NDArray[np.float64] = errors.mean(axis=1)
-    return mean
+    return np.where(ledger.left_from(view)[candidates] > 0, np.nan, errors.mean(axis=1))
 
 
 def instability(ledger: Ledger, view: View, candidates: Candidates = ALL) -> NDArray[np.float64]:

@@ -59,6 +59,8 @@ class Score:
         1, or -1 where what they return is better when it is lower.
     parameters : dict
         What they are called with.
+    share : callable or None
+        The function behind `parts`.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Score:
     why: Callable[..., str | None] | None = None
     sign: int = 1
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    share: Callable[..., NDArray[np.float64] | None] | None = None
 
     def __call__(
         self,
@@ -112,11 +115,8 @@ class Score:
         scores : ndarray of shape (n_models,)
             NaN for a model where scikit-learn raises, or says NaN.
         """
-        samples, outputs = self._samples(y, weight, classes), plain(np.ascontiguousarray(outputs))
-        if self.kind == "numbers":
-            outputs = outputs.astype(np.float64, copy=False).reshape(len(outputs), *samples.y.shape)
-        elif self.kind == "values" and outputs.dtype.kind != "f":
-            outputs = outputs.astype(np.float64)
+        samples = self._samples(y, weight, classes)
+        outputs = self._outputs(samples, outputs)
         scores = np.full(len(outputs), np.nan)
         sound = _sound(outputs, self.kind)
         if _nothing_judged(samples, self.kind) is None and sound.any():
@@ -128,6 +128,35 @@ class Score:
                     first, same = _distinct(some)
                     scores[sound] = self.value(samples, some[first], **self.parameters)[same]
         return self.sign * scores
+
+    def parts(
+        self,
+        y: NDArray[Any],
+        outputs: NDArray[Any],
+        weight: NDArray[Any] | None = None,
+        classes: NDArray[Any] | None = None,
+    ) -> NDArray[np.float64] | None:
+        """What every sample has to do with the scores: numbers whose weighted mean is the score.
+
+        The spread of their differences between two models tells how well the difference of the scores is
+        known: for areas under the curve it is DeLong's.
+
+        Parameters
+        ----------
+        y, outputs, weight, classes : ndarray
+            As in a call.
+
+        Returns
+        -------
+        parts : ndarray of shape (n_models, n_samples) or None
+            None for scores of which it is not known.
+        """
+        if self.share is None:
+            return None
+        samples = self._samples(y, weight, classes)
+        with np.errstate(all="ignore"):
+            found = self.share(samples, self._outputs(samples, outputs), **self.parameters)
+        return None if found is None else self.sign * found
 
     def undefined(
         self,
@@ -152,6 +181,15 @@ class Score:
         if nothing is not None or self.why is None:
             return nothing
         return self.why(samples, **self.parameters)
+
+    def _outputs(self, samples: Samples, outputs: NDArray[Any]) -> NDArray[Any]:
+        """What models say, in the numbers that scores take."""
+        outputs = plain(np.ascontiguousarray(outputs))
+        if self.kind == "numbers":
+            return outputs.astype(np.float64, copy=False).reshape(len(outputs), *samples.y.shape)
+        if self.kind == "values" and outputs.dtype.kind != "f":
+            return outputs.astype(np.float64)
+        return outputs
 
     def _samples(self, y: Any, weight: Any, classes: Any) -> Samples:
         """Targets as numbers with a column for each, or as labels in one row."""
@@ -211,7 +249,15 @@ def find_score(scorer: Any, n_targets: int = 1) -> Score | None:
     for keyword, value in parts.keywords.items():
         if keyword not in metric.accepts or not metric.accepts[keyword](value):
             return None
-    return Score(parts.methods, metric.kind, metric.value, metric.why, parts.sign, parts.keywords)
+    return Score(
+        parts.methods,
+        metric.kind,
+        metric.value,
+        metric.why,
+        parts.sign,
+        parts.keywords,
+        _SHARES_OF_SAMPLES.get(name),
+    )
 
 
 def loss_of(scorer: Any) -> LossOf | None:
@@ -424,6 +470,12 @@ _AREA = {"multi_class": _one_of("ovr", "ovo"), "average": _one_of("macro", "weig
 _VALUES = ("decision_function", "predict_proba")
 _SHARES = ("predict_proba",)
 _RANKINGS = ("roc_auc_score", "average_precision_score")
+
+_SHARES_OF_SAMPLES: dict[str, Callable[..., NDArray[np.float64] | None]] = {
+    "roc_auc_score": classes_.roc_auc_by_sample,
+    "r2_score": numbers_.r2_by_sample,
+    "root_mean_squared_error": numbers_.root_mean_squared_error_by_sample,
+}
 
 _METRICS = {
     "root_mean_squared_error": _Metric("numbers", numbers_.root_mean_squared_error),

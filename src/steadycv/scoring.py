@@ -215,6 +215,14 @@ class Scores:
                         failures[i] = error
         return tables, failures
 
+    def parts(self, name: str, models: OutputsOfModels, rows: Rows) -> NDArray[np.float64] | None:
+        """By model and row, numbers whose mean is a score; None for scores that have no such."""
+        score = self.common.get(name)
+        if score is None or score.share is None:
+            return None
+        outputs = models.says(score.methods, rows.rows)
+        return score.parts(to_numpy(self.y)[rows.rows], outputs, self._weight(name, rows), self.classes)
+
     def _common(
         self,
         name: str,

@@ -36,6 +36,7 @@ from steadycv.checks import (
     check_groups,
     check_methods,
     check_order,
+    check_race,
     check_rule,
     check_target,
     check_weights,
@@ -53,6 +54,7 @@ from steadycv.measures import Rows
 from steadycv.metadata import route
 from steadycv.notebook import ResultsInNotebook
 from steadycv.planning import Planner
+from steadycv.racing import asks_for_race, new_race
 from steadycv.reducing import Keep
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
@@ -162,6 +164,13 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
     use_paths : bool, default=True
         Whether one fit may serve many candidates where a path for the estimator is known, see
         :mod:`steadycv.paths`. With False every candidate is fitted separately.
+    race : "auto", bool or float, default="auto"
+        Whether candidates leave the search as soon as what a view may know speaks against them, see
+        :mod:`steadycv.racing`: the whole nested search then costs about what plain cross-validation
+        does. ``"auto"`` races where every candidate takes a fit of its own and there are more than 20.
+        A number is how many standard errors a candidate may be behind the best, without a limit to how
+        many stay; True is 2 of them, and a limit that keeps the price. In the chosen ones' place
+        ``cv_results_`` has NaN for those that left.
     deliver : {"model", "committee", "ensemble", "student"}, default="model"
         What ``best_estimator_`` is. ``"model"`` is the choice fitted on all data; ``"committee"`` the
         average of the models trained without one split, of the candidate whose committees do best;
@@ -301,6 +310,7 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         "search": [str, callable],
         "ledger": [str, object, None],
         "use_paths": ["boolean"],
+        "race": [str, "boolean", numbers.Real],
         "deliver": [str],
         "last_window": ["boolean"],
     }
@@ -325,6 +335,7 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         verbose: int = 0,
         ledger: str | os.PathLike[str] | None = None,
         use_paths: bool = True,
+        race: str | bool | float = "auto",
         deliver: str = "model",
         last_window: bool = False,
     ) -> None:
@@ -347,6 +358,7 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         self.search = search
         self.ledger = ledger
         self.use_paths = use_paths
+        self.race = race
         self.deliver = deliver
         self.last_window = last_window
 
@@ -371,6 +383,7 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         """
         strategy = get_strategy(self.search)
         check_rule(self.rule, self.stability_weights, whole_grid=strategy is exhaustive)
+        check_race(self, whole_grid=strategy is exhaustive)
         weights = (
             check_weights(self.stability_weights, nested=self.nested)
             if self.rule in rules.CHOOSE_WEIGHT
@@ -403,13 +416,15 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
             error_score=self.error_score,
         )
         check_committees(self, problem)
-        problem = replace(problem, keep=what_to_keep(self, problem, len(grid)))
-        ledger = Ledger(lattice, len(grid), self._failed_error(judging))
-        state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
         planner = Planner(problem, grid, use_paths=self.use_paths)
+        races = asks_for_race(self, planner, len(grid), whole_grid=strategy is exhaustive)
+        problem = replace(problem, keep=what_to_keep(self, problem, len(grid), races=races))
+        ledger = Ledger(lattice, len(grid), self._failed_error(judging), with_parts=races)
+        race = new_race(self, ledger, weights) if races else None
+        state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
         executor = Executor(self.n_jobs, self.pre_dispatch)
         final, inner = weights_to_run(lattice, weights, everywhere=strategy is exhaustive)
-        is_known = strategy is exhaustive and self.ledger is None
+        is_known = strategy is exhaustive and self.ledger is None and not races
         n_fits = planner.n_groups * lattice.n_training_sets if is_known else None
         failures = Failures()
         with TaskTree(self, X, y, params, n_fits, self.param_grid) as tree:
@@ -426,7 +441,7 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
                     with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
                     one_by_one=self.ledger is not None,
                 )
-                choices = selector.run(strategy, final, inner)
+                choices = selector.run(strategy, final, inner, race)
                 failures.report(
                     self.error_score,
                     any_worked=bool((ledger.error < np.inf).any()),

@@ -7,6 +7,7 @@ fitted, the executor fits it, and the rules turn the ledger into the answers.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,6 +16,7 @@ import numpy as np
 from steadycv import rules
 from steadycv.kept import Heard
 from steadycv.planning import Wanted
+from steadycv.strategies import exhaustive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from steadycv.lattice import View
     from steadycv.ledger import Ledger
     from steadycv.planning import Planner
+    from steadycv.racing import Race
     from steadycv.reducing import Cells
     from steadycv.strategies import Strategy
     from steadycv.tasks import Problem, Task
@@ -144,12 +147,26 @@ class Selector:
         self._one_by_one = one_by_one
 
     def run(
-        self, strategy: Strategy, weights: Sequence[float], inner_weights: Sequence[float]
+        self,
+        strategy: Strategy,
+        weights: Sequence[float],
+        inner_weights: Sequence[float],
+        race: Race | None = None,
     ) -> Choices:
-        """Choose a candidate for every weight, on all data and in each view."""
+        """Choose a candidate for every weight, on all data and in each view.
+
+        After a race every view looks at those that it still holds.
+        """
         lattice = self._state.ledger.lattice
-        final = [_Run(strategy, self._grid, w, lattice.final) for w in weights]
-        inner = [_Run(strategy, self._grid, w, view) for w in inner_weights for view in lattice.views]
+        if race is not None:
+            self._race(race)
+
+        def new(weight: float, view: View) -> _Run:
+            asks = strategy if race is None else partial(exhaustive, candidates=race.held(view))
+            return _Run(asks, self._grid, weight, view)
+
+        final = [new(w, lattice.final) for w in weights]
+        inner = [new(w, view) for w in inner_weights for view in lattice.views]
         runs = self._runs = final + inner
         self._finalists = _Finalists(self._state.ledger, runs)
         for run in runs:
@@ -172,6 +189,21 @@ class Selector:
             },
             looked_at=np.logical_or.reduce([run.has_asked for run in final]),
         )
+
+    def _race(self, race: Race) -> None:
+        """Let candidates leave views. What a round holds depends on who is left, and on nothing else."""
+        for number, views in enumerate(race.rounds):
+            wanted = self._planner.missing(
+                [(view, race.held(view)) for view in views],
+                self._state.ledger,
+                self._state.waiting,
+                with_change=self._with_change,
+                with_parts=True,
+            )
+            self._fit(wanted)
+            race.judge(number)
+            self._state.waiting.let_go(race.are_out())
+        race.finish()
 
     def _grow(self) -> None:
         """Take up the candidates that strategies have added."""
@@ -394,7 +426,6 @@ class _Finalists:
         error = rules.error(self._ledger, run.view)
         errors = rules.regularized_error(error, rules.instability(self._ledger, run.view), run.weight)
         best = np.fmin.reduce(np.where(run.has_asked, errors, np.inf))
-        is_out: NDArray[np.bool_] = run.has_asked[candidates] & (
-            rules.less_a_tie(errors[candidates]) > best
-        )
+        is_behind = run.has_asked[candidates] & (rules.less_a_tie(errors[candidates]) > best)
+        is_out: NDArray[np.bool_] = is_behind | (self._ledger.left_from(run.view)[candidates] > 0)
         return is_out

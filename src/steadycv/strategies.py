@@ -50,10 +50,11 @@ A strategy may add candidates; of settings that are there already it is told the
 MAX_ITERATIONS = 10
 
 
-def exhaustive(grid: Grid) -> Questions:
-    """Look at the whole grid; the first of the smallest errors wins."""
-    errors = yield range(len(grid))
-    return first_minimum(errors)
+def exhaustive(grid: Grid, candidates: NDArray[np.intp] | None = None) -> Questions:
+    """Look at the whole grid, or at some candidates; the first of the smallest errors wins."""
+    asked = range(len(grid)) if candidates is None else candidates
+    errors = yield asked
+    return int(asked[first_minimum(errors)])
 
 
 def coordinate_descent(grid: Grid) -> Questions:

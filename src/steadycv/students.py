@@ -156,6 +156,15 @@ class _Unjudged:
     def errors(self, models: OutputsOfModels, losses: NDArray[np.float64], rows: Rows) -> Found:  # noqa: ARG002
         return Found(np.zeros(models.n_models))
 
+    def parts(
+        self,
+        models: OutputsOfModels,  # noqa: ARG002
+        losses: NDArray[np.float64],  # noqa: ARG002
+        rows: Rows,  # noqa: ARG002
+        n_parts: int,  # noqa: ARG002
+    ) -> None:
+        return None
+
     def change(
         self,
         losses: NDArray[np.float64],

@@ -103,6 +103,12 @@ class Waiting:
             for block in blocks.values():
                 yield training_set, block
 
+    def let_go(self, is_out: NDArray[np.bool_]) -> None:
+        """Hold no more losses of candidates that are all out."""
+        for training_set, block in list(self.blocks()):
+            if is_out[block.candidates].all():
+                self._drop(training_set, block.candidates.tobytes())
+
     def _drop(self, training_set: int, key: bytes) -> None:
         del self._blocks[training_set][key]
         if not self._blocks[training_set]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from steadycv.paths.protocol import Path
 
-__all__ = ["Group", "plan", "takes_weights"]
+__all__ = ["Group", "plan", "solves_each", "takes_weights"]
 
 MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
 USUALLY_HELD = 10  # training sets whose losses wait to be compared; groups are smaller where more do
@@ -190,6 +190,13 @@ def _packs(lines: list[list[int]], size: int) -> Iterator[list[list[int]]]:
                 pack = []
             pack.append(part)
     yield pack
+
+
+def solves_each(path: Any, estimator: Any) -> bool:
+    """Whether every candidate takes a fit, or a solver's run, of its own."""
+    if not hasattr(path, "serves"):  # none, or one of transformers
+        return True
+    return hasattr(path, "solves_each") and bool(path.solves_each(estimator))
 
 
 def takes_weights(estimator: Any, name: str) -> bool:

@@ -72,6 +72,9 @@ class Path(Protocol):
         them in less time than for one after the other, as it looks at the data once.
     ``at_most(estimator)``
         The number of candidates to ask for at a time, for a path whose work grows with them; or None.
+    ``solves_each(estimator)``
+        Whether every candidate takes a solver's run of its own all the same (as where they share a
+        kernel matrix and no more), so that a race is worth while. Without this method it is False.
     ``outputs_many(estimator, settings, many)``
         ``outputs`` for several training sets, a sequence of `PathData`, one after the other.
     """

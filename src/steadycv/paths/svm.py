@@ -51,6 +51,10 @@ class KernelMachinePath(ChecksDataOnce):
         """Predictions, and of classifiers decision values."""
         return ("predict", "decision_function") if is_classifier(estimator) else ("predict",)
 
+    def solves_each(self, estimator: Any) -> bool:  # noqa: ARG002
+        """All that they share is the kernel matrix."""
+        return True
+
     def line(self, estimator: Any, setting: dict[str, Any]) -> Key:  # noqa: ARG002
         """Every candidate is one of its own."""
         return key_of(setting)

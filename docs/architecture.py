@@ -86,6 +86,7 @@ PARTS = [
             "strategies": "where to look",
             "weights": "which is taken",
             "selection": "in every view",
+            "racing": "who may leave",
         },
     ),
     Part(

@@ -183,13 +183,15 @@ class Shrunk(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.shrink * self.mean_)
 
 
-def test_losses_of_many_candidates_are_not_held(monkeypatch):
+@pytest.mark.parametrize("race", [False, True])
+def test_losses_of_many_candidates_are_not_held(race, monkeypatch):
     n = 20_000
     of_one_candidate = 16 * n * 8
-    monkeypatch.setattr("steadycv.selection.MOST_KEPT_BYTES", of_one_candidate)
+    for name in ("MOST_KEPT_BYTES", "MOST_WAITING_BYTES"):
+        monkeypatch.setattr(f"steadycv.selection.{name}", of_one_candidate)
     y = 1 + np.random.default_rng(0).normal(size=n)
     grid = {"shrink": np.linspace(0, 2, 60)}
-    search = StabilitySearchCV(Shrunk(), grid, stability_weights=[0.0, 1.0])
+    search = StabilitySearchCV(Shrunk(), grid, stability_weights=[0.0, 1.0], race=race)
     tracemalloc.start()
     try:
         search.fit(np.zeros((n, 1)), y)

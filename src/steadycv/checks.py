@@ -140,6 +140,11 @@ def check_race(search: Any, *, whole_grid: bool) -> None:
             f"{asked} choose the lowest error, and rule={search.rule!r} compares all candidates: take "
             "one of the rules " + ", ".join(map(repr, HAVE_WEIGHT)) + ", or race=False."
         )
+    if search.deliver != "model":
+        raise ValueError(
+            f"{asked} deliver a model, and deliver={search.deliver!r} is made of all candidates: take "
+            "race=False."
+        )
 
 
 def _numbers(given: Any) -> NDArray[np.float64]:

@@ -170,7 +170,8 @@ class Conclusions:
         if get_strategy(self.search) is exhaustive:
             weights = table_weights(self.lattice_, check_weights(self.stability_weights))
             table, plain = grid_table(ledger, weights), grid_table(ledger, [0.0])
-            names = [*rules.HAVE_WEIGHT, *rules.OF_CANDIDATES]
+            all_known = not self.ledger_.with_parts  # and nobody left a race
+            names = [*rules.HAVE_WEIGHT, *(rules.OF_CANDIDATES if all_known else ())]
         else:
             table, plain = self.weights_, {"weight": np.zeros(1), "index": np.array([self.kfold_index_])}
             plain = table if table["weight"][0] == 0 else plain
@@ -193,6 +194,11 @@ class Conclusions:
             raise AttributeError(
                 "families_ compares the grids of a search of the whole of them, where param_grid is a "
                 "list of two grids or more."
+            )
+        if self.ledger_.with_parts:
+            raise AttributeError(
+                "families_ compares grids that were searched to the end, and here candidates left a race: "
+                "set race=False."
             )
         weights = table_weights(self.lattice_, check_weights(self.stability_weights))
         return families(self.ledger_, grid, self.rule, weights)

@@ -120,7 +120,7 @@ def check_committees(search: Any, problem: Problem) -> None:
 def what_to_keep(search: Any, problem: Problem, n_candidates: int, *, races: bool) -> Keep:
     """Which outputs are kept; their sizes are known before any fit."""
     keep, lattice = problem.keep._replace(parts=races), problem.lattice
-    if races and search.deliver == "model":
+    if races:
         return keep  # those that leave have no committees
     if not lattice.views:  # for the bootstrap
         size = n_candidates * _bytes_a_candidate(problem, with_members=False)

@@ -52,6 +52,10 @@ class Wanted:
             np.zeros((n_lines, len(lattice.comparisons)), dtype=bool),
         )
 
+    def n_models(self, lines: list[Line]) -> int:
+        """How many models that is, those that one fit serves counted one by one."""
+        return int(self.training_sets.sum(axis=1) @ [len(line.candidates) for line in lines])
+
 
 class Planner:
     """Puts candidates into lines, and what is wanted of them into tasks.

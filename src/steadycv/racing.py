@@ -2,8 +2,9 @@
 
 The views look at their evaluations in rounds, a few training sets at a time. After each round a view
 compares the candidates that it still holds with its best one, loss by loss on the same rows, and lets
-go of those that are clearly behind. It knows nothing but its own evaluations, so its choice stays
-honest. The final view takes up what any of the others holds in the end.
+go of those that are clearly behind, and of those that too many others are ahead of. A view inside the
+splits knows nothing but its own evaluations, so its choice stays honest; the final view may know
+everything, and looks at those of all others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
 
 from steadycv import rules
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Race", "asks_for_race", "new_race", "rounds_of"]
 
 MANY = 20  # candidates, beyond which a search races by itself
+DEAR = 1.5  # times the training sets of plain cross-validation, beyond which it does
 
 TOLERANCE = 2.0  # standard errors behind the best, of the paired difference
 SHARE = 0.25  # of all candidates, that a view holds after its first round; half of it after the second
@@ -47,8 +48,8 @@ class Race:
     tolerance : float
         How many standard errors of the paired difference it may be behind the best.
     share : float
-        How many of all candidates a view holds after the first round, as a share; after round r one r-th
-        of it.
+        How many of all candidates a view holds after its first round, as a share; after each further
+        round half as many.
 
     Attributes
     ----------
@@ -63,8 +64,8 @@ class Race:
         self._weights = weights
         self._tolerance = tolerance
         self._share = share
+        self._n_rounds: dict[int | None, int] = {}  # that a view has been through
         self.rounds = rounds_of(ledger.lattice)
-        self._looked = dict.fromkeys((view.split for view in racing_views(ledger.lattice)), 0)
         if not any(weights):  # nobody asks for changes
             self.rounds = [
                 [replace(view, comparisons=view.comparisons[:0]) for view in views]
@@ -75,27 +76,19 @@ class Race:
         """The candidates that a view still holds."""
         return np.flatnonzero(self._ledger.left_from(view) == 0)
 
-    def are_out(self) -> NDArray[np.bool_]:
-        """Which candidates no view holds any more."""
-        left = [self._ledger.left_from(view) for view in racing_views(self._ledger.lattice)]
-        are_out: NDArray[np.bool_] = np.logical_and.reduce([rounds > 0 for rounds in left])
+    def are_out(self, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """By split, which of the candidates neither the final view nor that of the split holds."""
+        left = self._ledger.left[candidates]
+        are_out: NDArray[np.bool_] = (left[:, 1:] > 0).T & (left[:, 0] > 0)
         return are_out
 
     def judge(self, number: int) -> None:
         """Let candidates leave after a round."""
         for view in self.rounds[number]:
-            self._looked[view.split] += 1
+            self._n_rounds[view.split] = self._n_rounds.get(view.split, 0) + 1
             candidates = self.held(view)
             stays = self._stays(view, candidates)
             self._ledger.left_from(view)[candidates[~stays]] = number + 1
-
-    def finish(self) -> None:
-        """Leave to the final view what some view holds."""
-        ledger = self._ledger
-        others = [ledger.left_from(view) for view in ledger.lattice.views]
-        if others:
-            is_held = np.logical_or.reduce([left == 0 for left in others])
-            ledger.left_from(ledger.lattice.final)[:] = np.where(is_held, 0, np.maximum.reduce(others))
 
     def _stays(self, view: View, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which of the candidates that a view holds it goes on holding."""
@@ -104,37 +97,48 @@ class Race:
         stays = np.zeros(len(candidates), dtype=bool)
         if not len(works):
             return ~stays  # nobody is better than anybody
-        some = candidates[works]
-        instability = rules.instability(self._ledger, view, some) if any(self._weights) else error[works]
+        some, error = candidates[works], error[works]
+        instability = rules.instability(self._ledger, view, some) if any(self._weights) else error
         parts = self._ledger.parts_of(some, view)
-        most = max(FEWEST, np.ceil(self._share * len(self._ledger) / self._looked[view.split]))
+        most = self._most(view)
         for weight in self._weights:
-            value = rules.regularized_error(error[works], instability, weight)
+            value = rules.regularized_error(error, instability, weight)
             best = rules.first_minimum(value)
-            limit = value[best] + self._tolerance_at(parts.shape[1]) * _standard_error(
-                parts - parts[best]
-            )
-            rank = np.empty(len(some), dtype=np.intp)
-            rank[np.argsort(rules.rank(value), kind="stable")] = np.arange(len(some))
-            stays[works] |= (rules.less_a_tie(value) <= limit) & (rank < most)
+            limit = value[best] + self._margins(parts - parts[best], view)
+            place = np.empty(len(some), dtype=np.intp)
+            place[np.argsort(rules.rank(value), kind="stable")] = np.arange(len(some))
+            stays[works] |= (rules.less_a_tie(value) <= limit) & (place < most)
         return stays
 
-    def _tolerance_at(self, n_parts: int) -> float:
-        """The tolerance where the standard error rests on so many differences."""
-        if n_parts < 2:
-            return np.inf
-        return float(stdtrit(n_parts - 1, ndtr(self._tolerance)))
+    def _most(self, view: View) -> float:
+        """How many candidates a view goes on holding."""
+        share = self._share / 2 ** (self._n_rounds[view.split] - 1)
+        return max(FEWEST, float(np.ceil(share * len(self._ledger))))
+
+    def _margins(self, differences: NDArray[np.float64], view: View) -> NDArray[np.float64]:
+        """The tolerance as a difference of errors, by a row of differences of their parts for each."""
+        n = differences.shape[1]
+        if n < 2:  # which says nothing of the spread
+            return np.full(len(differences), np.inf)
+        # The same rows more than once, by models of other training sets, count once.
+        lattice = self._ledger.lattice
+        rows = [lattice.row_sets[lattice.evaluations[e].row_set] for e in view.evaluations.tolist()]
+        times = sum(map(len, rows)) / np.count_nonzero(np.bincount(np.concatenate(rows)))
+        margins: NDArray[np.float64] = differences.std(axis=1, ddof=1) * np.sqrt(times / n)
+        return self._tolerance * margins
 
 
-def asks_for_race(search: Any, planner: Planner, n_candidates: int, *, whole_grid: bool) -> bool:
-    """Whether a search races; by itself where many candidates take fits of their own.
+def asks_for_race(search: Any, planner: Planner, lattice: Lattice, n_candidates: int) -> bool:
+    """Whether a search races; by itself where many candidates take many fits of their own.
 
-    It does not where it is held to the paper's algorithm, or to GridSearchCV's.
+    It does not where somebody is to see all candidates, or where the paper's algorithm is asked for.
     """
     if search.race != "auto":
         return bool(search.race)
+    is_for_one = search.deliver == "model" and not callable(search.refit) and search.search == "grid"
     is_ours = search.nested and search.rule in ("steady", "plain")
-    return is_ours and whole_grid and n_candidates > MANY and planner.solves_each
+    is_dear = bool(lattice.views) and lattice.n_training_sets > DEAR * len(lattice.splits)
+    return is_for_one and is_ours and is_dear and n_candidates > MANY and planner.solves_each
 
 
 def new_race(search: Any, ledger: Ledger, weights: NDArray[np.float64]) -> Race:
@@ -149,16 +153,12 @@ def new_race(search: Any, ledger: Ledger, weights: NDArray[np.float64]) -> Race:
     return Race(ledger, at, tolerance=float(search.race), share=np.inf)
 
 
-def racing_views(lattice: Lattice) -> Sequence[View]:
-    """The views that let candidates leave: those inside the splits; without such the final one."""
-    return lattice.views or (lattice.final,)
-
-
 def rounds_of(lattice: Lattice) -> list[list[View]]:
     """By round, the views that look at something new, as far as they have looked by then.
 
-    In a round every view gets an evaluation more, and ten rows at least, from as few training sets as
-    serve all of them.
+    In a round every view inside the splits gets an evaluation more, and ten rows at least, from as few
+    training sets as serve all of them; the final view, the last one, gets all that there is. Without
+    views inside the splits it looks at its own evaluations, a training set a round.
 
     Examples
     --------
@@ -166,9 +166,9 @@ def rounds_of(lattice: Lattice) -> list[list[View]]:
     >>> from steadycv.lattice import Lattice
     >>> rounds = rounds_of(Lattice(KFold(5).split(range(100)), n_samples=100))
     >>> [[len(view.evaluations) for view in views] for views in rounds]
-    [[2, 1, 1, 1, 1], [3, 3, 2, 2, 2], [4, 4, 4, 3, 3], [4, 4]]
+    [[2, 1, 1, 1, 1, 6], [3, 3, 2, 2, 2, 12], [4, 4, 4, 3, 3, 18], [4, 4, 20]]
     """
-    views = racing_views(lattice)
+    views = lattice.views or (lattice.final,)
     waiting = _served(lattice, views)
     looked: list[list[int]] = [[] for _ in views]
     rounds = []
@@ -187,13 +187,10 @@ def rounds_of(lattice: Lattice) -> list[list[View]]:
                     rows[number] += sum(lattice.n_rows_judged(e) for e in evaluations)
                     if rows[number] >= ROWS:
                         needs.discard(number)
-        rounds.append(
-            [
-                _as_far_as(view, sorted(positions))
-                for view, positions, n in zip(views, looked, before, strict=True)
-                if len(positions) > n
-            ]
-        )
+        seats = [_as_far_as(view, sorted(seen)) for view, seen in zip(views, looked, strict=True)]
+        has_new = [len(seen) > n for seen, n in zip(looked, before, strict=True)]
+        everything = [_everything(lattice.final, seats)] if lattice.views else []
+        rounds.append([seat for seat, new in zip(seats, has_new, strict=True) if new] + everything)
     return rounds
 
 
@@ -218,10 +215,12 @@ def _as_far_as(view: View, positions: list[int]) -> View:
     )
 
 
-def _standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of the mean of each row; 0 of a single number."""
-    n = differences.shape[1]
-    if n < 2:
-        return np.zeros(len(differences))
-    found: NDArray[np.float64] = differences.std(axis=1, ddof=1) / np.sqrt(n)
-    return found
+def _everything(final: View, seats: Sequence[View]) -> View:
+    """The final view, looking at what the others look at; its instability is the mean of theirs."""
+    some = [seat for seat in seats if len(seat.evaluations)]
+    return replace(
+        final,
+        evaluations=np.unique(np.concatenate([seat.evaluations for seat in some])),
+        comparisons=np.concatenate([seat.comparisons for seat in some]),
+        repeats=np.repeat(np.arange(len(some)), [len(seat.evaluations) for seat in some]),
+    )

@@ -417,7 +417,7 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         )
         check_committees(self, problem)
         planner = Planner(problem, grid, use_paths=self.use_paths)
-        races = asks_for_race(self, planner, len(grid), whole_grid=strategy is exhaustive)
+        races = asks_for_race(self, planner, lattice, len(grid))
         problem = replace(problem, keep=what_to_keep(self, problem, len(grid), races=races))
         ledger = Ledger(lattice, len(grid), self._failed_error(judging), with_parts=races)
         race = new_race(self, ledger, weights) if races else None

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Choices", "Observer", "Selector", "State"]
 
 MOST_KEPT_BYTES = 2**25  # of outputs; beyond it, those that no view will choose are let go
+MOST_WAITING_BYTES = 2**28  # of losses that a round of a race would leave; beyond it none are held
+MOST_WAITING_BYTES = 2**28  # of losses that a round of a race leaves; beyond it, none are held
 
 
 class Observer(Protocol):
@@ -145,6 +147,7 @@ class Selector:
         self._callback = callback
         self._with_change = with_change
         self._one_by_one = one_by_one
+        self._finalists: _Finalists | Race
 
     def run(
         self,
@@ -159,6 +162,7 @@ class Selector:
         """
         lattice = self._state.ledger.lattice
         if race is not None:
+            self._finalists = race
             self._race(race)
 
         def new(weight: float, view: View) -> _Run:
@@ -192,18 +196,18 @@ class Selector:
 
     def _race(self, race: Race) -> None:
         """Let candidates leave views. What a round holds depends on who is left, and on nothing else."""
+        ledger, waiting = self._state.ledger, self._state.waiting
+        losses = 8 * self._problem.judging.measure.n_losses(ledger.lattice)
         for number, views in enumerate(race.rounds):
-            wanted = self._planner.missing(
-                [(view, race.held(view)) for view in views],
-                self._state.ledger,
-                self._state.waiting,
-                with_change=self._with_change,
-                with_parts=True,
-            )
+            asked = [(view, race.held(view)) for view in views]
+            missing = partial(self._planner.missing, asked, ledger, waiting, with_parts=True)
+            wanted = missing(with_change=self._with_change)
+            if losses * wanted.n_models(self._planner.lines) > MOST_WAITING_BYTES:
+                wanted = missing(with_change=False)  # what stays is fitted again for its changes
             self._fit(wanted)
             race.judge(number)
-            self._state.waiting.let_go(race.are_out())
-        race.finish()
+            are_out = race.are_out(np.arange(len(self._grid)))
+            waiting.let_go(np.logical_and.reduce(are_out))
 
     def _grow(self) -> None:
         """Take up the candidates that strategies have added."""

@@ -55,6 +55,7 @@ browser:
 bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/search.py
 	$(VENV)/bin/python benchmarks/paths.py
+	$(VENV)/bin/python benchmarks/racing.py
 	$(VENV)/bin/python benchmarks/sparse.py
 	$(VENV)/bin/python benchmarks/compiling.py
 	$(VENV)/bin/python benchmarks/imports.py

@@ -61,7 +61,7 @@ def assert_same(one, other):
 # The race by hand.
 
 
-def by_hand(estimator, grid, X, y, splits, *, share=0.25, tolerance=2.0):
+def by_hand(estimator, grid, X, y, splits, *, share=0.25, tolerance=1.0):
     """Every model is fitted when it is named; which candidates each seat holds in the end."""
     settings = list(ParameterGrid(grid))
     lattice = Lattice(splits, n_samples=len(y))

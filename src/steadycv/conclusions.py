@@ -197,8 +197,8 @@ class Conclusions:
             )
         if self.ledger_.with_parts:
             raise AttributeError(
-                "families_ compares grids that were searched to the end, and here candidates left a race: "
-                "set race=False."
+                "families_ compares grids that were searched to the end, and here candidates left a "
+                "race: set race=False."
             )
         weights = table_weights(self.lattice_, check_weights(self.stability_weights))
         return families(self.ledger_, grid, self.rule, weights)

@@ -30,7 +30,7 @@ __all__ = ["Race", "asks_for_race", "new_race", "rounds_of"]
 MANY = 20  # candidates, beyond which a search races by itself
 DEAR = 1.5  # times the training sets of plain cross-validation, beyond which it does
 
-TOLERANCE = 2.0  # standard errors behind the best, of the paired difference
+TOLERANCE = 1.0  # standard errors behind the best, of the paired difference
 SHARE = 0.25  # of all candidates, that a view holds after its first round; half of it after the second
 FEWEST = 3  # candidates that a view holds, if they are within the tolerance
 ROWS = 10  # that a view is shown in a round, at least

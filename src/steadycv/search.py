@@ -169,8 +169,8 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         :mod:`steadycv.racing`: the whole nested search then costs about what plain cross-validation
         does. ``"auto"`` races where every candidate takes a fit of its own and there are more than 20.
         A number is how many standard errors a candidate may be behind the best, without a limit to how
-        many stay; True is 2 of them, and a limit that keeps the price. In the chosen ones' place
-        ``cv_results_`` has NaN for those that left.
+        many stay; True is one of them, and a limit that keeps the price. Of those that left,
+        ``cv_results_`` has NaN, and in ``left_in_round`` the round.
     deliver : {"model", "committee", "ensemble", "student"}, default="model"
         What ``best_estimator_`` is. ``"model"`` is the choice fitted on all data; ``"committee"`` the
         average of the models trained without one split, of the candidate whose committees do best;

@@ -1,8 +1,8 @@
 """What a race saves: the nested search beside plain cross-validation (`make bench`).
 
-Every candidate takes a fit of its own. In turns, on the same folds and one core with one BLAS thread: GridSearchCV(cv=5) and the nested search
-with a race and without paths. Figures are GridSearchCV's time over ours, medians over the turns, and
-the fits of ours over GridSearchCV's.
+Every candidate takes a fit of its own: there are no paths. In turns, on the same folds and one core with
+one BLAS thread: GridSearchCV(cv=5) and the nested search with a race. Figures are GridSearchCV's time
+over ours, medians over the turns, and the fits of ours over GridSearchCV's.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas
@@ -25,9 +25,11 @@ from steadycv.experiments.bootstrap import mean_ratio
 from steadycv.experiments.pages import fill
 from steadycv.experiments.result_file import ResultFile, Unit, read_frame
 from steadycv.experiments.splits import Split, random_split
-from steadycv.lattice import View
 from steadycv.model_catalogue import MODELS, Size
 from steadycv.racing import SHARE, TOLERANCE, rounds_of
+
+if TYPE_CHECKING:
+    from steadycv.lattice import View
 
 RESULTS = Path(__file__).parent / "results" / "racing.csv"
 PAGE = Path(__file__).parent.parent / "docs" / "racing.md"
@@ -144,7 +146,8 @@ def table() -> list[str]:
     frame = read_frame(RESULTS, KEY, COLUMNS)
     lines = [
         "| model | tables x splits | race | fits, GridSearchCV = 1 "
-        "| test error over the full search's (95 %) | nested error over the full search's (95 %) | same choice |",
+        "| test error over the full search's (95 %) | nested error over the full search's (95 %) "
+        "| same choice |",
         "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
     ]
     models = [model for model in RACED if model in set(frame["model"])]

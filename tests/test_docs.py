@@ -84,6 +84,13 @@ def test_rules_that_are_told_were_measured():
         assert results["figures"][f"new data: {rule} over plain"].replace("+-", "±") in page
 
 
+def test_races_that_are_told_were_run():
+    page = (ROOT / "docs" / "racing.md").read_text("utf-8")
+    assert "\n".join(runpy.run_path(str(ROOT / "experiments" / "racing.py"))["table"]()) in page
+    timed = runpy.run_path(str(ROOT / "benchmarks" / "racing.py"))
+    assert timed["table"](json.loads(timed["RESULTS"].read_text("utf-8"))) in page
+
+
 def test_honesty_of_the_bootstrap_that_is_told_was_measured():
     measured = runpy.run_path(str(ROOT / "experiments" / "bootstrap_promise.py"))
     page = (ROOT / "docs" / "bootstrap.md").read_text("utf-8")

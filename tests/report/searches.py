@@ -61,6 +61,12 @@ def ridge(**options):
 
 
 @cache
+def raced():
+    grid = {"max_depth": range(1, 11), "min_samples_leaf": [1, 3, 9]}
+    return StabilitySearchCV(DecisionTreeRegressor(), grid, race=True).fit(*DATA)
+
+
+@cache
 def classifier(**options):
     X, y = load_breast_cancer(return_X_y=True)
     model = LogisticRegression(max_iter=5000)

@@ -17,7 +17,7 @@ from steadycv.error_words import ErrorWords
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import GridErrors
 from steadycv.plotting.weight_path import WeightPath
-from steadycv.report.charts import frontier_chart, grid_chart, weights_chart
+from steadycv.report.charts import frontier_chart, grid_chart, race_chart, weights_chart
 from steadycv.split_words import SplitWords
 
 ERRORS = ErrorWords("mean squared error")
@@ -345,6 +345,28 @@ def test_adaptive_search(page):
     words = page(search).words
     assert f"the grid has 100, of which the search looked at {looked_at} (coordinate descent" in words
     assert "not looked at" in words
+
+
+def test_race(page):
+    search = searches.raced()
+    words = page(search).words
+    left = search.ledger_.left
+    n_held = (left[:, 0] == 0).sum()
+    assert (
+        f"and the grid has 30. They raced: those that were clearly behind left, and {n_held} were"
+        in words
+    )
+    assert "left in round 1" in words
+    views = (search.lattice_.final, *search.lattice_.views)
+    rounds = np.column_stack([search.ledger_.left_from(view) for view in views])
+    held = [((rounds == 0) | (rounds > n)).sum(axis=0) for n in range(rounds.max() + 1)]
+    chart = race_chart(np.array(held), FOLDS)
+    lines = [line.get("points").split() for line in chart.iter("polyline")]
+    assert len(lines) == 6
+    for line, of_view in zip([lines[-1], *lines[:-1]], np.transpose(held), strict=True):
+        heights = [float(point.split(",")[1]) for point in line]
+        assert np.array_equal(np.argsort(heights, kind="stable"), np.argsort(-of_view, kind="stable"))
+    assert f"on all data 30 at first and {n_held} in the end" in chart.get("aria-label")
 
 
 def test_one_candidate(page):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from steadycv.plotting.weight_path import WeightPath
     from steadycv.split_words import SplitWords
 
-__all__ = ["frontier_chart", "grid_chart", "weights_chart"]
+__all__ = ["frontier_chart", "grid_chart", "race_chart", "weights_chart"]
 
 LEVELS = 9  # shades of a heat map, see style.css
 MOST_DOTS = 4000
@@ -81,6 +81,31 @@ def weights_chart(data: WeightPath, words: ErrorWords, splits: SplitWords) -> El
     _dots(frame, at, mean, np.flatnonzero(known).tolist(), "dot strong")
     plain = [at[0], mean[0]] if data.weight[0] == 0 and known[0] else None
     frame.mark(plain, [at[data.chosen], mean[data.chosen]])
+    return frame.svg
+
+
+def race_chart(held: NDArray[np.intp], splits: SplitWords) -> Element:
+    """How many candidates each view holds after each round, the final view in the first column."""
+    rounds = np.arange(len(held))
+    x_scale = Scale(0, float(rounds[-1]))
+    y_scale = Scale(1, float(held[0, 0]), is_log=True)
+    counts = sorted({1, *(int(held[0, 0] // 2**i) for i in range(0, 30, 2))} - {0})
+    frame = Frame.of_ticks(
+        x_scale,
+        y_scale,
+        [Tick(float(i), str(i)) for i in rounds[:: -(-len(rounds) // 8)].tolist()],
+        [Tick(float(count), str(count)) for count in counts],
+        labels=("round", "candidates held"),
+        name=(
+            f"Chart of the candidates that are held after each round of the race: on all data "
+            f"{held[0, 0]} at first and {held[-1, 0]} in the end, without a {splits.word} "
+            f"{held[-1, 1:].min()} to {held[-1, 1:].max()}."
+        ),
+    )
+    x = frame.x(rounds)
+    for of_view in held.T[1:]:
+        add(frame.svg, "polyline", points=points(x, frame.y(of_view)), class_="view")
+    add(frame.svg, "polyline", points=points(x, frame.y(held[:, 0])))
     return frame.svg
 
 

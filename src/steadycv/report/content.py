@@ -96,6 +96,7 @@ class Content:
     frontier: Frontier | None
     weight_path: WeightPath | None
     grids: list[list[GridErrors]]
+    held: NDArray[np.intp] | None
     n_parts: int
     winners: list[Winner]
     columns: list[str]
@@ -236,6 +237,7 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         frontier=Frontier.from_search(search),
         weight_path=WeightPath.from_search(search),
         grids=[grid for grid in grids if grid],
+        held=_held(search),
         n_parts=len(parts),
         winners=[] if taken is None else _winners(search, taken),
         columns=columns,
@@ -265,6 +267,15 @@ def _why_no_nested_error(search: StabilitySearchCV) -> str:
     return "the candidate was picked by a function outside the nested cross-validation"
 
 
+def _held(search: StabilitySearchCV) -> NDArray[np.intp] | None:
+    """After each round of a race, how many candidates the views hold, the final one first."""
+    lattice, ledger = search.lattice_, search.ledger_
+    if not ledger.with_parts or not lattice.views:
+        return None
+    left = np.column_stack([ledger.left_from(view) for view in (lattice.final, *lattice.views)])
+    return np.array([((left == 0) | (left > n)).sum(axis=0) for n in range(int(left.max()) + 1)])
+
+
 def _winners(search: StabilitySearchCV, taken: RuleChoice) -> list[Winner]:
     times = Counter(taken.view_candidates.tolist())
     total = sum(times.values())
@@ -289,10 +300,17 @@ def _table(
                 for column in columns
             ],
             errors=[_finite(words.shown_measure(measure, results[measure][i])) for measure in measures],
-            state="failed" if np.isposinf(results["cv_error"][i]) else "not looked at",
+            state=_why_no_error(search, i),
         )
         for i in shown
     ]
+
+
+def _why_no_error(search: StabilitySearchCV, candidate: int) -> str:
+    if np.isposinf(search.cv_results_["cv_error"][candidate]):
+        return "failed"
+    left = search.ledger_.left[candidate, 0]
+    return f"left in round {left}" if left else "not looked at"
 
 
 def _finite(value: float) -> float | None:

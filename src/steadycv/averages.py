@@ -7,6 +7,7 @@ error is known from outputs that were kept, without another fit.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -180,8 +181,15 @@ class FoldJudge:
         self.classes = judging.classes
         self.measure: Measure = judging.measure
         self.rows = [lattice.splits[view.test_split].test for view in lattice.views]
-        self._judged = [Rows(rows, judging.weight, lattice.n_samples) for rows in self.rows]
-        self._layers = _disjoint(self.rows)
+        self._weight = judging.weight
+
+    @cached_property
+    def _judged(self) -> list[Rows]:
+        return [Rows(rows, self._weight, self.lattice.n_samples) for rows in self.rows]
+
+    @cached_property
+    def _layers(self) -> list[list[int]]:
+        return _disjoint(self.rows)
 
     def errors(self, averages: Averages, views: Sequence[int] | None = None) -> NDArray[np.float64]:
         """The error of each committee in each view, or in some; infinity where there is none."""

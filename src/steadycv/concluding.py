@@ -160,8 +160,12 @@ class Concluding(Conclusions):
         if self._offers:
             judge = FoldJudge(problem.judging, lattice)
             said = {kind: offer.said for kind, offer in self._offers.items()}
-            said[OF_VIEWS] = said_by_models(problem, selector, self._taken.view_candidates.tolist())
             losses = {kind: judge.losses(each) for kind, each in said.items() if each is not None}
+            of_views, offer = self._taken.view_candidates.tolist(), self._offers.get("model")
+            if offer is not None and list(offer.chosen) == of_views and "model" in losses:
+                losses[OF_VIEWS] = losses["model"]
+            elif (said_of_views := said_by_models(problem, selector, of_views)) is not None:
+                losses[OF_VIEWS] = judge.losses(said_of_views)
         if self.deliver == "committee":
             [candidate] = self._offers["committee"].candidates
             tested = np.flatnonzero(lattice.evaluation_of_split >= 0).tolist()

@@ -246,10 +246,12 @@ class Selector:
         What such fits say of errors is not recorded: the ledger keeps its first answers.
         """
         lattice, kept = self._state.ledger.lattice, self._state.kept
+        missing = [key for key in keys if key not in kept]
+        if not missing:
+            return
         wanted = Wanted.nothing(len(self._planner.lines), lattice)
-        for candidate, heard in keys:
-            if (candidate, heard) not in kept:
-                wanted.training_sets[self._planner.line_of[candidate], heard.training_set] = True
+        for candidate, heard in missing:
+            wanted.training_sets[self._planner.line_of[candidate], heard.training_set] = True
         of_members = self._problem.keep._replace(of_members=True)
         self._fit(wanted, again=replace(self._problem, keep=of_members))
 
@@ -391,12 +393,12 @@ class _Run:
     def _ask(self, candidates: Sequence[int] | NDArray[np.intp]) -> None:
         self.grow()
         self.asked = np.asarray(candidates, dtype=np.intp)
-        is_known = self._is_candidate(self.asked)
-        if not is_known.all():
-            unknown = self.asked[~is_known]
+        n = len(self._errors)
+        if self.asked.min(initial=0) < 0 or self.asked.max(initial=0) >= n > 0:
+            unknown = self.asked[~self._is_candidate(self.asked)]
             raise ValueError(
-                f"The search strategy asked for candidate {unknown[0]}, and there are "
-                f"{len(self._errors)}, counted from 0; more come by grid.add([...])."
+                f"The search strategy asked for candidate {unknown[0]}, and there are {n}, counted "
+                "from 0; more come by grid.add([...])."
             )
         self.has_asked[self.asked] = True
 

@@ -52,7 +52,7 @@ MAX_ITERATIONS = 10
 
 def exhaustive(grid: Grid, candidates: NDArray[np.intp] | None = None) -> Questions:
     """Look at the whole grid, or at some candidates; the first of the smallest errors wins."""
-    asked = range(len(grid)) if candidates is None else candidates
+    asked = np.arange(len(grid)) if candidates is None else candidates
     errors = yield asked
     return int(asked[first_minimum(errors)])
 

@@ -163,11 +163,17 @@ def test_with_a_single_weight_the_promise_is_the_nested_error():
     assert search.promise_ == pytest.approx(search.nested_error_)
 
 
+def nadeau_and_bengio(search):
+    k = search.n_splits_
+    errors = np.array([search.weights_[f"split{i}_error"][0] for i in range(k)])
+    half = t.ppf(0.95, k - 1) * np.sqrt((1 / k + 1 / (k - 1)) * errors.var(ddof=1))
+    return errors.mean() - half, errors.mean() + half
+
+
 def test_the_interval_of_a_score_is_nadeau_and_bengio_s():
     search = fitted(Ridge(), ALPHAS, scoring="r2", stability_weights=0.0)
-    errors = np.array([search.weights_[f"split{i}_error"][0] for i in range(4)])
-    half = t.ppf(0.95, 3) * np.sqrt((1 / 4 + 1 / 3) * errors.var(ddof=1))
-    assert_allclose(search.promise_interval_, [errors.mean() - half, errors.mean() + half])
+    low, high = nadeau_and_bengio(search)
+    assert_allclose(search.promise_interval_, [max(low, -1), high])
 
 
 class FailsOn(RegressorMixin, BaseEstimator):
@@ -190,6 +196,27 @@ class FailsOn(RegressorMixin, BaseEstimator):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize(
+    ("scoring", "best"),
+    [
+        ("r2", 1.0),
+        ({"share": "r2", "other": "neg_max_error"}, 1.0),
+        ("neg_root_mean_squared_error", 0.0),
+    ],
+    ids=str,
+)
+def test_the_interval_of_a_score_ends_at_the_best_one(scoring, best):
+    """Where the folds differ so much that it would go beyond."""
+    y = Y if best else np.where(np.arange(N) < 10, 1e3, 1.0) * Y
+    how = {"refit": "share"} if isinstance(scoring, dict) else {}
+    search = fitted(
+        Ridge(), ALPHAS, y, FOLDS if best else KFold(4), scoring=scoring, stability_weights=0, **how
+    )
+    low, high = nadeau_and_bengio(search)
+    assert low < -best < high
+    assert search.promise_interval_ == pytest.approx((-best, high))
+
+
 def test_what_failed_and_was_chosen_by_a_number_has_an_interval_by_its_errors():
     """error_score=-3 makes a failed fit better than a very bad one."""
     grid = {"row": [int(next(FOLDS.split(X))[0][0])], "slope": [1.0]}

@@ -31,6 +31,7 @@ from steadycv.results import (
     choice_of,
     grid_table,
 )
+from steadycv.scores import find_score
 from steadycv.strategies import exhaustive, get_strategy
 from steadycv.weights import NO_VIEW, table_weights
 
@@ -101,6 +102,7 @@ class Conclusions:
     ledger_: Ledger
     loss_: Loss | None
     n_splits_: int
+    scorer_: Any
     weights_: dict[str, NDArray[Any]]
     _instability: float
     _taken: RuleChoice
@@ -323,12 +325,12 @@ class Conclusions:
         """An interval for the error on new data that should contain it nine times in ten.
 
         It is made of the losses on rows that they were chosen without; where there is no nested error,
-        of bootstrap resamples.
+        of bootstrap resamples. It does not go beyond the best value of a score that is known.
         """
         offer, evidence, lattice = self._offered(), self._evidence, self.lattice_
         if offer.reason == BOOTSTRAPPED:
             return BootstrapPromise(offer.promise, offer.errors).interval()
-        return promise_interval(
+        low, high = promise_interval(
             offer.errors,
             [lattice.splits[view.test_split].test for view in lattice.views],
             [lattice.n_rows(view.reference) for view in lattice.views],
@@ -337,6 +339,15 @@ class Conclusions:
             sample_weight=evidence.weight,
             groups=evidence.groups,
         )
+        return max(low, self._lowest_error()), high
+
+    def _lowest_error(self) -> float:
+        """The error of the best that there could be."""
+        if self.driving_score_ is None:
+            return 0.0
+        several = isinstance(self.scorer_, dict)
+        score = find_score(self.scorer_[self.driving_score_] if several else self.scorer_)
+        return -np.inf if score is None else score.lowest_error
 
     @property
     def nested_residuals_(self) -> NDArray[np.float64]:

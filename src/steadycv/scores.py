@@ -83,6 +83,11 @@ class Score:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     share: Callable[..., NDArray[np.float64] | None] | None = None
 
+    @property
+    def lowest_error(self) -> float:
+        """Minus the best value: all scores that are better when larger end at 1, all errors at 0."""
+        return -1.0 if self.sign > 0 else 0.0
+
     def __call__(
         self,
         y: NDArray[Any],

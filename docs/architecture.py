@@ -93,6 +93,7 @@ PARTS = [
         *(300, MIDDLE + 8, 520, "The face"),
         {
             "search": "StabilitySearchCV",
+            "base_search": "what searches share",
             "checks": "errors before any fit",
             "results": "tables, nested scores",
             "failures": "counted, told once",

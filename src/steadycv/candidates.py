@@ -25,6 +25,8 @@ class Box:
 
     Attributes
     ----------
+    axes : dict of str to sequence
+        The values by name.
     names : tuple of str
         The axes, in the order of the dict.
     shape : tuple of int
@@ -32,6 +34,7 @@ class Box:
     """
 
     def __init__(self, axes: dict[str, Sequence[Any]], first: int) -> None:
+        self.axes = axes
         self.names = tuple(axes)
         self.shape = tuple(len(axes[name]) for name in self.names)
         self._first = first
@@ -58,6 +61,11 @@ class Box:
 class Candidates:
     """Settings by number. More can be added at any time; a number never changes its meaning.
 
+    Attributes
+    ----------
+    boxes : list of Box
+        The axes that they come from, one box for each grid; none where they come from no grid.
+
     Examples
     --------
     >>> candidates = Candidates([{"alpha": 1}])
@@ -68,6 +76,7 @@ class Candidates:
     """
 
     def __init__(self, settings: Sequence[dict[str, Any]] = ()) -> None:
+        self.boxes: list[Box] = []
         self._settings = list(settings)
         self._numbers: dict[Key, int] | None = None  # made when more is added
 
@@ -104,11 +113,6 @@ class Grid(Candidates):
     param_grid : dict or list of dicts
         As in :class:`~sklearn.model_selection.GridSearchCV`.
 
-    Attributes
-    ----------
-    boxes : list of Box
-        The axes, one box for each dict.
-
     Examples
     --------
     >>> grid = Grid({"b": [1, 2], "a": [0.5, 0.7, 0.9]})
@@ -120,7 +124,6 @@ class Grid(Candidates):
 
     def __init__(self, param_grid: Any) -> None:
         super().__init__(ParameterGrid(param_grid))
-        self.boxes: list[Box] = []
         first = 0
         for axes in [param_grid] if isinstance(param_grid, dict) else param_grid:
             self.boxes.append(Box(axes, first))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.candidates import Candidates, Grid
+    from steadycv.candidates import Candidates
 
 __all__ = [
     "check_candidates",
@@ -250,7 +250,7 @@ def check_grid(param_grid: Any, name: str = "param_grid") -> None:
                 )
 
 
-def check_candidates(estimator: Any, candidates: Grid) -> None:
+def check_candidates(estimator: Any, candidates: Candidates) -> None:
     """Refuse parameters that the estimator does not have, before anything is fitted."""
     if isinstance(estimator, type):
         name = estimator.__name__

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv._compat import FitTask
-    from steadycv.candidates import Grid
+    from steadycv.candidates import Candidates
     from steadycv.executor import Executor
     from steadycv.failures import Failures
     from steadycv.kept import KeptOutputs
@@ -103,7 +103,7 @@ class Selector:
     ----------
     problem : Problem
         What all fits share.
-    grid : Grid
+    grid : Candidates
         The candidates; a strategy may add some.
     state : State
         What is known of them.
@@ -126,7 +126,7 @@ class Selector:
     def __init__(
         self,
         problem: Problem,
-        grid: Grid,
+        grid: Candidates,
         state: State,
         planner: Planner,
         executor: Executor,
@@ -356,7 +356,7 @@ class _Run:
     `choice` is None while it goes on, and -1 where every candidate it asked for failed.
     """
 
-    def __init__(self, strategy: Strategy, grid: Grid, weight: float, view: View) -> None:
+    def __init__(self, strategy: Strategy, grid: Candidates, weight: float, view: View) -> None:
         self._questions = strategy(grid)
         self._grid = grid
         self._errors = np.full(len(grid), np.nan)

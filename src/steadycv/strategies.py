@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from steadycv.rules import first_minimum
 
 if TYPE_CHECKING:
-    from steadycv.candidates import Box, Grid
+    from steadycv.candidates import Box, Candidates
 
 __all__ = ["Questions", "Strategy", "coordinate_descent", "exhaustive", "get_strategy"]
 
 Questions: TypeAlias = Generator[Sequence[int] | NDArray[np.intp], NDArray[np.float64], int]
 """Yields the candidates it wants to know, is sent their errors, and returns its choice."""
 
-Strategy: TypeAlias = "Callable[[Grid], Questions]"
-"""A function of a :class:`~steadycv.candidates.Grid` that returns its :data:`Questions`.
+Strategy: TypeAlias = "Callable[[Candidates], Questions]"
+"""A function of the candidates that returns its :data:`Questions`.
+
+They are a :class:`~steadycv.candidates.Grid`: a list of settings, with the axes that they come from.
 
 Examples
 --------
@@ -50,14 +52,14 @@ A strategy may add candidates; of settings that are there already it is told the
 MAX_ITERATIONS = 10
 
 
-def exhaustive(grid: Grid, candidates: NDArray[np.intp] | None = None) -> Questions:
+def exhaustive(grid: Candidates, candidates: NDArray[np.intp] | None = None) -> Questions:
     """Look at the whole grid, or at some candidates; the first of the smallest errors wins."""
     asked = range(len(grid)) if candidates is None else candidates
     errors = yield asked
     return int(asked[first_minimum(errors)])
 
 
-def coordinate_descent(grid: Grid) -> Questions:
+def coordinate_descent(grid: Candidates) -> Questions:
     """Minimise along one axis after the other, as the paper does.
 
     All axes start in their middle. An iteration goes once through all axes from the last one to

@@ -84,7 +84,7 @@ class SearchBase(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no typ
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._parameter_constraints = BaseSearchCV._parameter_constraints | cls.parameter_constraints
+        cls._parameter_constraints = super(cls, cls)._parameter_constraints | cls.parameter_constraints
 
 
 def scorers_of(search: Any) -> Any:

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from steadycv.candidates import Grid
 from steadycv.error_words import ErrorWords
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import MEASURES, GridErrors
@@ -200,7 +199,7 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         if np.isfinite(results[measure]).any()
         and (measure != "regularized_error" or search.stability_weight_ > 0)
     ]
-    parts = Grid(search.param_grid).boxes
+    parts = search._boxes
     grids = [
         [data for m in measures if (data := GridErrors.from_search(search, m, part=part)) is not None]
         for part in range(min(len(parts), MOST_PARTS))

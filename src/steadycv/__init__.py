@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from steadycv.losses import pinball_loss
     from steadycv.plotting import StabilityDisplay
     from steadycv.report import write_report
-    from steadycv.search import StabilitySearchCV
+    from steadycv.search import StabilityRandomizedSearchCV, StabilitySearchCV
     from steadycv.sparse import SparseRidge, SparseRidgeCV, sparse_ridge_path
 
     __version__: str
@@ -32,6 +32,7 @@ __all__ = [
     "SparseRidge",
     "SparseRidgeCV",
     "StabilityDisplay",
+    "StabilityRandomizedSearchCV",
     "StabilitySearchCV",
     "generalization_bound",
     "nested_bound",
@@ -45,6 +46,7 @@ _HOMES = {
     "SparseRidge": "sparse",
     "SparseRidgeCV": "sparse",
     "StabilityDisplay": "plotting",
+    "StabilityRandomizedSearchCV": "search",
     "StabilitySearchCV": "search",
     "generalization_bound": "bound",
     "nested_bound": "bound",

@@ -349,6 +349,12 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
             untrainable=untrainable,
             source=f"cv={cv!r}" if hasattr(self.cv, "split") else "cv",
         )
+        n_splits = cv.get_n_splits(X, y, **split_params) if hasattr(cv, "get_n_splits") else None
+        if n_splits not in (None, len(lattice.splits)):
+            raise ValueError(
+                "cv.split and cv.get_n_splits return inconsistent results. "
+                f"Expected {n_splits} splits, got {len(lattice.splits)}"
+            )
         too_few = too_few_views(lattice, weights, self.rule) if self.nested else []
         lines = [*lattice.warnings(), *too_few]
         unsorted = check_order(X, cv)

@@ -1,4 +1,4 @@
-"""The searches: the method with scikit-learn's face, over grids."""
+"""The searches: the method with scikit-learn's face, over grids and over what is drawn at random."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from steadycv._compat import constraints_of_random_search
+from steadycv._documented import documented_like
 from steadycv.base_search import BaseStabilitySearchCV
-from steadycv.candidates import Grid
-from steadycv.checks import check_grid
+from steadycv.candidates import Candidates, Grid
+from steadycv.checks import check_distributions, check_grid
+from steadycv.drawing import draw, draw_lines
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
     from steadycv.losses import Loss
     from steadycv.rules import Rule
     from steadycv.strategies import Strategy
 
-__all__ = ["StabilitySearchCV"]
+__all__ = ["StabilityRandomizedSearchCV", "StabilitySearchCV"]
 
 
 class StabilitySearchCV(BaseStabilitySearchCV):
@@ -304,3 +308,131 @@ class StabilitySearchCV(BaseStabilitySearchCV):
     def _candidates(self) -> Grid:
         check_grid(self.param_grid)
         return Grid(self.param_grid)
+
+
+@documented_like(StabilitySearchCV)
+class StabilityRandomizedSearchCV(BaseStabilitySearchCV):
+    """The same search over candidates that are drawn at random.
+
+    A drop-in for :class:`~sklearn.model_selection.RandomizedSearchCV`, and in all but the candidates
+    :class:`StabilitySearchCV`. All are drawn before anything is looked at: every view chooses among the
+    same, and knows of no fold more than it would of a grid.
+
+    Parameters
+    ----------
+    param_distributions : dict or list of dicts
+        Names of parameters and what to draw from, as in RandomizedSearchCV: lists of values, and
+        distributions with a method ``rvs``, as those of :mod:`scipy.stats`. Of a list of dicts one is
+        drawn first.
+    n_iter : int, default=10
+        How many candidates are drawn.
+    sampler : {"random", "sobol", "latin"}, default="random"
+        How they are drawn. ``"random"`` gives RandomizedSearchCV's candidates. ``"sobol"`` and
+        ``"latin"`` spread them evenly over the space, by scrambled Sobol points (best with an `n_iter`
+        that is a power of two) or as a Latin hypercube; distributions need a method ``ppf`` for that.
+        Of equal candidates they keep one.
+    line_length : int, default=1
+        How many candidates are made of each draw. They have all parameters in common but those whose
+        values come with one fit, as the depth of a tree, the number of rounds of boosting, or the alpha
+        of a ridge regression, see :mod:`steadycv.paths`; of these each has its own. So there are
+        ``n_iter * line_length`` candidates at the price of `n_iter`; fewer where draws coincide.
+    random_state : int, RandomState instance or None, default=None
+        Where the draws come from. With None they are others at every fit.
+
+    See Also
+    --------
+    StabilitySearchCV : Searches grids, and spaces with proposals of Optuna.
+    sklearn.model_selection.RandomizedSearchCV : Chooses by the cross-validation error alone.
+
+    Examples
+    --------
+    >>> from scipy.stats import randint
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from steadycv import StabilityRandomizedSearchCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> space = {"max_depth": range(1, 9), "min_samples_leaf": randint(1, 100)}
+    >>> search = StabilityRandomizedSearchCV(DecisionTreeRegressor(), space, n_iter=20, random_state=0)
+    >>> search.fit(X, y).best_params_
+    {'max_depth': 4, 'min_samples_leaf': 22}
+
+    With each of 20 sizes of leaves several depths, which come with the deepest tree:
+
+    >>> lines = StabilityRandomizedSearchCV(
+    ...     DecisionTreeRegressor(), space, n_iter=20, line_length=8, sampler="latin", random_state=0
+    ... )
+    >>> len(lines.fit(X, y).cv_results_["params"]), lines.n_fits_ == 16 * 20
+    (160, True)
+    """
+
+    parameter_constraints: ClassVar[dict[str, Any]] = {
+        **constraints_of_random_search(),
+        "sampler": [str],
+        "line_length": constraints_of_random_search()["n_iter"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict[str, Any] | list[dict[str, Any]],
+        *,
+        n_iter: int = 10,
+        sampler: str = "random",
+        line_length: int = 1,
+        scoring: Any = None,
+        loss: str | Loss | None = None,
+        stability_weights: str | float | ArrayLike = "auto",
+        rule: str | Rule = "steady",
+        nested: bool = True,
+        cv: Any = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        n_jobs: int | None = None,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        verbose: int = 0,
+        random_state: int | RandomState | None = None,
+        ledger: str | os.PathLike[str] | None = None,
+        use_paths: bool = True,
+        race: str | bool | float = "auto",
+        deliver: str = "model",
+        last_window: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            loss=loss,
+            stability_weights=stability_weights,
+            rule=rule,
+            nested=nested,
+            cv=cv,
+            refit=refit,
+            n_jobs=n_jobs,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            verbose=verbose,
+            ledger=ledger,
+            use_paths=use_paths,
+            race=race,
+            deliver=deliver,
+            last_window=last_window,
+        )
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.sampler = sampler
+        self.line_length = line_length
+        self.random_state = random_state
+
+    @property
+    def _space(self) -> Any:
+        return self.param_distributions
+
+    def _candidates(self) -> Candidates:
+        free = check_distributions(self)
+        how: Any = {"sampler": self.sampler, "random_state": self.random_state}
+        if self.line_length == 1:
+            return Candidates(draw(self.param_distributions, self.n_iter, **how))
+        return Candidates(
+            draw_lines(self.param_distributions, self.n_iter, self.line_length, free, **how)
+        )

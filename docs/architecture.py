@@ -39,6 +39,7 @@ PARTS = [
         {
             "lattice": "training sets, views",
             "candidates": "the settings",
+            "drawing": "some at random",
             "metadata": "weights, groups",
         },
     ),
@@ -84,6 +85,7 @@ PARTS = [
         {
             "rules": "from numbers",
             "strategies": "where to look",
+            "optuna_search": "and asked of it",
             "weights": "which is taken",
             "selection": "in every view",
             "racing": "who may leave",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from steadycv.bound import generalization_bound, nested_bound
     from steadycv.committees import Committee
     from steadycv.losses import pinball_loss
+    from steadycv.optuna_search import OptunaSearch
     from steadycv.plotting import StabilityDisplay
     from steadycv.report import write_report
     from steadycv.search import StabilityRandomizedSearchCV, StabilitySearchCV
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Committee",
+    "OptunaSearch",
     "SparseRidge",
     "SparseRidgeCV",
     "StabilityDisplay",
@@ -43,6 +45,7 @@ __all__ = [
 
 _HOMES = {
     "Committee": "committees",
+    "OptunaSearch": "optuna_search",
     "SparseRidge": "sparse",
     "SparseRidgeCV": "sparse",
     "StabilityDisplay": "plotting",

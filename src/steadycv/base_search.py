@@ -57,7 +57,7 @@ from steadycv.racing import asks_for_race, new_race
 from steadycv.reducing import Keep
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
-from steadycv.strategies import exhaustive, get_strategy
+from steadycv.strategies import exhaustive, get_proposals, get_strategy
 from steadycv.summary import summarize
 from steadycv.tasks import Problem
 from steadycv.waiting import Waiting
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from steadycv.rules import Rule
     from steadycv.scoring import Judging
     from steadycv.selection import Observer
-    from steadycv.strategies import Strategy
+    from steadycv.strategies import Proposals, Strategy
 
 __all__ = ["BaseStabilitySearchCV"]
 
@@ -82,7 +82,9 @@ __all__ = ["BaseStabilitySearchCV"]
 class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
     """The search, but for where its candidates come from."""
 
-    search: str | Strategy = "grid"  # all candidates, where a subclass leaves its users no choice
+    search: str | Strategy | Proposals = (
+        "grid"  # all candidates, where a subclass leaves its users no choice
+    )
 
     parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [str, callable, None],
@@ -158,9 +160,10 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         self : object
             The fitted search.
         """
-        strategy = get_strategy(self.search)
+        strategy, proposals = get_strategy(self.search), get_proposals(self.search)
+        is_grid = strategy is exhaustive and proposals is None
         check_rule(self.rule, self.stability_weights, whole_grid=strategy is exhaustive)
-        check_race(self, whole_grid=strategy is exhaustive)
+        check_race(self, whole_grid=is_grid)
         weights = (
             check_weights(self.stability_weights, nested=self.nested)
             if self.rule in rules.CHOOSE_WEIGHT
@@ -194,13 +197,16 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         check_committees(self, problem)
         planner = Planner(problem, candidates, use_paths=self.use_paths)
         races = asks_for_race(self, planner, lattice, len(candidates))
-        problem = replace(problem, keep=what_to_keep(self, problem, len(candidates), races=races))
+        n_candidates = len(candidates)
+        if proposals is not None:
+            n_candidates = proposals.n_trials * (1 + len(lattice.views) * proposals.per_view)
+        problem = replace(problem, keep=what_to_keep(self, problem, n_candidates, races=races))
         ledger = Ledger(lattice, len(candidates), self._failed_error(judging), with_parts=races)
         race = new_race(self, ledger, weights) if races else None
         state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
         executor = Executor(self.n_jobs, self.pre_dispatch)
         final, inner = weights_to_run(lattice, weights, everywhere=strategy is exhaustive)
-        is_known = strategy is exhaustive and self.ledger is None and not races
+        is_known = is_grid and self.ledger is None and not races
         n_fits = planner.n_groups * lattice.n_training_sets if is_known else None
         failures = Failures()
         with TaskTree(self, X, y, params, n_fits, self._space) as tree:
@@ -217,7 +223,9 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
                     with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
                     one_by_one=self.ledger is not None,
                 )
-                choices = selector.run(strategy, final, inner, race)
+                choices = selector.run(
+                    strategy, final, inner, race=race, proposals=proposals, space=self._space
+                )
                 failures.report(
                     self.error_score,
                     any_worked=bool((ledger.error < np.inf).any()),

@@ -11,7 +11,7 @@ from sklearn.model_selection import ParameterGrid
 from steadycv.paths.settings import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,6 +65,8 @@ class Candidates:
     ----------
     boxes : list of Box
         The axes that they come from, one box for each grid; none where they come from no grid.
+    check : callable or None
+        Is called with each setting that is added, and raises where it makes no sense.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Candidates:
 
     def __init__(self, settings: Sequence[dict[str, Any]] = ()) -> None:
         self.boxes: list[Box] = []
+        self.check: Callable[[dict[str, Any]], None] | None = None
         self._settings = list(settings)
         self._numbers: dict[Key, int] | None = None  # made when more is added
 
@@ -90,6 +93,8 @@ class Candidates:
         for setting in settings:
             key = key_of(setting)
             if key not in self._numbers:
+                if self.check is not None:
+                    self.check(setting)
                 self._numbers[key] = len(self._settings)
                 self._settings.append(setting)
             found.append(self._numbers[key])

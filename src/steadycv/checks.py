@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
@@ -245,6 +246,11 @@ def check_grid(param_grid: Any) -> None:
 
     All else scikit-learn's ParameterGrid checks.
     """
+    if callable(param_grid):
+        raise TypeError(
+            "param_grid is a dict of lists of values, or a list of such dicts. A function of a trial "
+            f"({getattr(param_grid, '__name__', param_grid)}) goes with search=OptunaSearch(...)."
+        )
     for key, values in _axes(param_grid, "param_grid"):
         if (kind := _distribution(values)) is not None:
             raise TypeError(
@@ -308,18 +314,19 @@ def _distribution(values: Any) -> str | None:
 
 
 def check_candidates(estimator: Any, candidates: Candidates) -> None:
-    """Refuse parameters that the estimator does not have, before anything is fitted."""
+    """Refuse parameters that the estimator does not have, before anything is fitted with them."""
     if isinstance(estimator, type):
         name = estimator.__name__
         raise TypeError(f"estimator is to be an estimator, and {name} is a class: pass {name}().")
-    known = estimator.get_params(deep=True)
+    known = frozenset(estimator.get_params(deep=True))
+    candidates.check = partial(check_setting, estimator, known)
     if not candidates.boxes:
         for setting in candidates:
-            check_setting(estimator, setting, known.keys())
+            candidates.check(setting)
     for box in candidates.boxes:
         # What takes the place of a step has parameters of its own.
         replaced = [any(other.startswith(f"{name}__") for other in box.names) for name in box.names]
-        if set(box.names) <= known.keys() and not any(replaced):
+        if set(box.names) <= known and not any(replaced):
             continue
         axes = [range(n if each else 1) for n, each in zip(box.shape, replaced, strict=True)]
         for position in product(*axes):
@@ -327,7 +334,7 @@ def check_candidates(estimator: Any, candidates: Candidates) -> None:
             new_estimator(estimator, candidates[box.candidate(position)])
 
 
-def check_setting(estimator: Any, setting: dict[str, Any], known: Set[str]) -> None:
+def check_setting(estimator: Any, known: Set[str], setting: dict[str, Any]) -> None:
     """Refuse parameters that the estimator does not have; `known` are its own."""
     replaces = any(other.startswith(f"{name}__") for name in setting for other in setting)
     if replaces or not setting.keys() <= known:

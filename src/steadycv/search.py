@@ -12,6 +12,7 @@ from steadycv.base_search import BaseStabilitySearchCV
 from steadycv.candidates import Candidates, Grid
 from steadycv.checks import check_distributions, check_grid
 from steadycv.drawing import draw, draw_lines
+from steadycv.strategies import get_proposals
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from steadycv.losses import Loss
     from steadycv.rules import Rule
-    from steadycv.strategies import Strategy
+    from steadycv.strategies import Proposals, Strategy
 
 __all__ = ["StabilityRandomizedSearchCV", "StabilitySearchCV"]
 
@@ -46,8 +47,9 @@ class StabilitySearchCV(BaseStabilitySearchCV):
         or anything with a score, also without y (densities, PCA). Where its ``random_state`` is None,
         every fit uses 0: the method compares models trained on different samples, and luck would count
         as instability.
-    param_grid : dict or list of dicts
-        Names of parameters and the values to try, as in GridSearchCV.
+    param_grid : dict, list of dicts or callable
+        Names of parameters and the values to try, as in GridSearchCV. With ``search=OptunaSearch(...)``
+        also distributions, or a function of a trial.
     scoring : str, callable, list, tuple or dict, default=None
         The scores to report, as in GridSearchCV. The only one, or the one that `refit` names, drives
         the selection: the error is minus the score, or the mean loss where the score is known to be a
@@ -80,10 +82,11 @@ class StabilitySearchCV(BaseStabilitySearchCV):
         two folds), which chooses the weight and gives the nested error. With False a single weight is
         needed, and no more is fitted than that takes: k models for each candidate with weight 0, else
         k + 1.
-    search : {"grid", "coordinate"} or callable, default="grid"
+    search : {"grid", "coordinate"}, callable or OptunaSearch, default="grid"
         ``"grid"`` looks at all candidates. ``"coordinate"`` is the paper's cyclic coordinate descent
         along the axes of the grid, for each weight and each outer fold. Or a strategy of your own,
-        see :mod:`steadycv.strategies`.
+        see :mod:`steadycv.strategies`; or an :class:`~steadycv.OptunaSearch`, which proposes candidates
+        from a space of any kind.
     cv : int, cross-validation generator or iterable, default=None
         As in GridSearchCV: None for five folds, a number of folds, any splitter, or a list of rows to
         train and to validate on. A split that trains on what it validates is refused. Of splits that
@@ -250,21 +253,21 @@ class StabilitySearchCV(BaseStabilitySearchCV):
     """
 
     parameter_constraints: ClassVar[dict[str, Any]] = {
-        "param_grid": [dict, list],
-        "search": [str, callable],
+        "param_grid": [dict, list, callable],
+        "search": [object],
     }
 
     def __init__(
         self,
         estimator: Any,
-        param_grid: dict[str, Any] | list[dict[str, Any]],
+        param_grid: dict[str, Any] | list[dict[str, Any]] | Callable[[Any], dict[str, Any]],
         *,
         scoring: Any = None,
         loss: str | Loss | None = None,
         stability_weights: str | float | ArrayLike = "auto",
         rule: str | Rule = "steady",
         nested: bool = True,
-        search: str | Strategy = "grid",
+        search: str | Strategy | Proposals = "grid",
         cv: Any = None,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         n_jobs: int | None = None,
@@ -305,7 +308,10 @@ class StabilitySearchCV(BaseStabilitySearchCV):
     def _space(self) -> Any:
         return self.param_grid
 
-    def _candidates(self) -> Grid:
+    def _candidates(self) -> Candidates:
+        if (proposals := get_proposals(self.search)) is not None:
+            proposals.check(self.param_grid)
+            return Candidates()
         check_grid(self.param_grid)
         return Grid(self.param_grid)
 

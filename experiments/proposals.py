@@ -1,4 +1,4 @@
-"""Proposals that all views share, and those that each view has for itself: the table of docs/searching.md.
+"""Proposals that all views share, and those of a study a view: the table of docs/searching.md.
 
 Optuna proposes what the cross-validation errors on all data make it hope for, so that candidates that
 all views choose among have seen what the views are judged on. Models are tuned on random parts of the

@@ -36,6 +36,7 @@ __all__ = [
     "check_grid",
     "check_groups",
     "check_methods",
+    "check_names",
     "check_order",
     "check_race",
     "check_rule",
@@ -263,6 +264,8 @@ def check_grid(param_grid: Any) -> None:
 def check_distributions(search: Any) -> Collection[str]:
     """Refuse what a random search cannot draw from; the parameters that lines are drawn of."""
     names = []
+    if search.param_distributions == []:
+        raise ValueError("param_distributions has no candidates: it is an empty list.")
     for key, values in _axes(search.param_distributions, "param_distributions"):
         names.append(key)
         if (kind := _distribution(values)) is not None and not hasattr(values, "rvs"):
@@ -288,6 +291,12 @@ def check_distributions(search: Any) -> Collection[str]:
             f"which has {', '.join(map(repr, dict.fromkeys(names)))}. Leave line_length out."
         )
     return free
+
+
+def check_names(space: Any, name: str) -> None:
+    """Refuse a space whose keys are not names."""
+    for _ in _axes(space, name):
+        pass
 
 
 def _axes(space: Any, name: str) -> Iterator[tuple[str, Any]]:

@@ -181,7 +181,7 @@ class Proposer:
 
 def suggesting(space: Any) -> Suggest:
     """A function of a trial that returns the parameters of a candidate."""
-    if callable(space):
+    if callable(space):  # a function of a trial
 
         def checked(trial: Any) -> dict[str, Any]:
             found = space(trial)

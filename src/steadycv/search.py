@@ -10,7 +10,7 @@ from steadycv._compat import constraints_of_random_search
 from steadycv._documented import documented_like
 from steadycv.base_search import BaseStabilitySearchCV
 from steadycv.candidates import Candidates, Grid
-from steadycv.checks import check_distributions, check_grid
+from steadycv.checks import check_distributions, check_grid, check_names
 from steadycv.drawing import draw, draw_lines
 from steadycv.strategies import get_proposals
 
@@ -310,6 +310,8 @@ class StabilitySearchCV(BaseStabilitySearchCV):
 
     def _candidates(self) -> Candidates:
         if (proposals := get_proposals(self.search)) is not None:
+            if not callable(self.param_grid):
+                check_names(self.param_grid, "param_grid")
             proposals.check(self.param_grid)
             return Candidates()
         check_grid(self.param_grid)

@@ -166,19 +166,17 @@ class Selector:
         After a race, and of candidates that were proposed from a space, every view looks at those that
         it holds.
         """
-        ledger = self._state.ledger
-        lattice = ledger.lattice
+        lattice = self._state.ledger.lattice
+        held: dict[int | None, NDArray[np.intp]] = {}
         if race is not None:
             self._finalists = race
             self._race(race)
-        if proposals is not None:
-            self._propose(proposals, space)
+            held = {view.split: race.held(view) for view in (lattice.final, *lattice.views)}
+        elif proposals is not None:
+            held = self._propose(proposals, space)
 
         def new(weight: float, view: View) -> _Run:
-            asks = strategy
-            if race is not None or proposals is not None:
-                held = np.flatnonzero(ledger.left_from(view) == 0)
-                asks = partial(exhaustive, candidates=held)
+            asks = partial(exhaustive, candidates=held[view.split]) if held else strategy
             return _Run(asks, self._grid, weight, view)
 
         final = [new(w, lattice.final) for w in weights]
@@ -221,15 +219,17 @@ class Selector:
             are_out = race.are_out(np.arange(len(self._grid)))
             waiting.let_go(np.logical_and.reduce(are_out))
 
-    def _propose(self, proposals: Proposals, space: Any) -> None:
-        """Have candidates proposed, batch by batch, by what one view or each finds of them."""
+    def _propose(self, proposals: Proposals, space: Any) -> dict[int | None, NDArray[np.intp]]:
+        """Have candidates proposed, batch by batch, by what one view or each finds of them.
+
+        By split of the view, those that were proposed to it, in their order.
+        """
         ledger = self._state.ledger
         views = [ledger.lattice.final, *ledger.lattice.views]
         asking = views if proposals.per_view else views[:1]
         proposers = [proposals.proposer(space, of_all=view.split is None) for view in asking]
         proposed: list[NDArray[np.intp]] = []
-        while any(map(len, asked := [self._grid.add(each.ask()) for each in proposers])):
-            self._grow()
+        while any(map(len, asked := [self._taken_up(each.ask()) for each in proposers])):
             self._fit(self._missing(list(zip(views, cycle(asked), strict=False))))
             for proposer, view, candidates in zip(proposers, asking, asked, strict=True):
                 proposer.tell(
@@ -241,10 +241,18 @@ class Selector:
                     )
                 )
             proposed = asked if not proposed else list(map(np.append, proposed, asked))
-        for view, own in zip(views, cycle(proposed), strict=False):
+        held = {view.split: own for view, own in zip(views, cycle(proposed), strict=False)}
+        for view in views:
             others = np.ones(len(ledger), dtype=bool)
-            others[own] = False
+            others[held[view.split]] = False
             ledger.left_from(view)[others] = 1
+        return held
+
+    def _taken_up(self, settings: Sequence[dict[str, Any]]) -> NDArray[np.intp]:
+        """The numbers of settings; the new ones are in lines of their own, whoever else gets some."""
+        candidates = self._grid.add(settings)
+        self._grow()
+        return candidates
 
     def _grow(self) -> None:
         """Take up the candidates that strategies have added."""

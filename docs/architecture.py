@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 WIDTH = 1120
-TOP, MIDDLE, KNOWN, BOTTOM = 54, 266, 468, 650
+TOP, MIDDLE, KNOWN, BOTTOM = 54, 266, 496, 706
 PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
@@ -44,7 +44,7 @@ PARTS = [
         },
     ),
     Part(
-        *(20, TOP + 134, 250, "What it is judged by"),
+        *(20, TOP + 152, 250, "What it is judged by"),
         {
             "scoring": "which score drives",
             "measures": "errors and changes",

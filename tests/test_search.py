@@ -126,7 +126,7 @@ def test_pictures_and_report(tmp_path):
 @pytest.mark.parametrize(
     ("estimator", "space", "n_fits"),
     [
-        (DecisionTreeRegressor(), {"max_depth": range(1, 7), "max_features": uniform(0.2, 0.8)}, 4),
+        (DecisionTreeRegressor(), {"max_depth": range(1, 7), "min_samples_leaf": range(1, 5)}, 4),
         (GradientBoostingRegressor(), {"n_estimators": range(1, 7), "max_depth": range(1, 5)}, 4),
         (Ridge(), {"alpha": loguniform(1e-2, 1e2), "fit_intercept": [True, False]}, 2),
         (

@@ -262,9 +262,14 @@ def test_what_fails_is_told_as_failed(per_view):
     assert search.best_params_["a"] <= 0.3
 
 
-def test_report_says_where_candidates_come_from(tmp_path):
-    write_report(optuna_search().fit(X, Y), tmp_path / "report.html")
-    assert "15 were proposed while the search ran" in (tmp_path / "report.html").read_text("utf-8")
+@MODES
+def test_report_says_where_candidates_come_from(per_view, tmp_path):
+    search = optuna_search(proposals=OptunaSearch(15, per_view=per_view)).fit(X, Y)
+    write_report(search, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert f"{len(search.ledger_)} were proposed while the search ran" in text
+    assert ("of which the search looked at 15" in text) == per_view
+    assert "left in round" not in text
 
 
 @pytest.mark.parametrize(

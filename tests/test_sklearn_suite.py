@@ -12,7 +12,7 @@ from packaging.version import parse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
-from steadycv import StabilitySearchCV
+from steadycv import StabilityRandomizedSearchCV, StabilitySearchCV
 
 HERE = Path(__file__).parent / "sklearn_suite"
 
@@ -46,6 +46,7 @@ def test_suite_of_searches(tmp_path):
         (StabilitySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3), 54),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3), 52),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=3, scoring="r2", loss="squared_error"), 52),
+        (StabilityRandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=3), 52),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3, deliver="committee"), 52),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3, deliver="student"), 52),
         (StabilitySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, deliver="committee"), 53),
@@ -55,6 +56,7 @@ def test_suite_of_searches(tmp_path):
         "classifier",
         "regressor",
         "regressor-r2",
+        "regressor-random",
         "regressor-committee",
         "regressor-student",
         "classifier-committee",

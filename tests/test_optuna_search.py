@@ -276,6 +276,7 @@ def test_report_says_where_candidates_come_from(per_view, tmp_path):
     ("estimator", "space", "how", "error", "message"),
     [
         (Ridge(), {"alfa": uniform(0, 1)}, {}, ValueError, "Invalid parameter 'alfa'"),
+        (Ridge(), [{"alpha": [1.0]}, {"alfa": [1.0]}], {}, ValueError, "Invalid parameter 'alfa'"),
         (Ridge(), lambda trial: {"alfa": 1.0}, {}, ValueError, "Invalid parameter 'alfa'"),
         (
             Ridge(),

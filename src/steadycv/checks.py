@@ -293,10 +293,14 @@ def check_distributions(search: Any) -> Collection[str]:
     return free
 
 
-def check_names(space: Any, name: str) -> None:
-    """Refuse a space whose keys are not names."""
-    for _ in _axes(space, name):
-        pass
+def check_names(estimator: Any, space: Any, name: str) -> None:
+    """Refuse a space whose keys are not names of parameters, also of those that come late."""
+    names = {key for key, _ in _axes(space, name)}
+    # A class is refused later, and what takes the place of a step has parameters of its own.
+    replaces = any(other.startswith(f"{each}__") for each in names for other in names)
+    if not isinstance(estimator, type) and not replaces:
+        for each in sorted(names - estimator.get_params(deep=True).keys()):
+            new_estimator(estimator, {each: None})  # says which parameters there are
 
 
 def _axes(space: Any, name: str) -> Iterator[tuple[str, Any]]:

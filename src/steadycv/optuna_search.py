@@ -110,18 +110,17 @@ class OptunaSearch:
     def proposer(self, space: Any, *, of_all: bool) -> Proposer:
         """What proposes to one view; to the one that knows all, by the study that was handed in."""
         optuna = _import_optuna()
-        sampler = (
-            self.sampler or (self.study and self.study.sampler) or optuna.samplers.TPESampler(seed=0)
-        )
         if of_all and self.study is not None:
-            study = self.study
-            study.sampler = sampler
-        else:
-            verbosity = optuna.logging.get_verbosity()
-            optuna.logging.set_verbosity(optuna.logging.WARNING)  # it tells of each new study
-            study = optuna.create_study(sampler=deepcopy(sampler))
-            optuna.logging.set_verbosity(verbosity)
-            study.add_trials(self._waiting())
+            if self.sampler is not None:
+                self.study.sampler = deepcopy(self.sampler)
+            return Proposer(self.study, suggesting(space), self.n_trials, self.batch_size)
+        sampler = self.sampler or (self.study and self.study.sampler)
+        sampler = deepcopy(sampler) if sampler else optuna.samplers.TPESampler(seed=0)
+        verbosity = optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(optuna.logging.WARNING)  # it tells of each new study
+        study = optuna.create_study(sampler=sampler)
+        optuna.logging.set_verbosity(verbosity)
+        study.add_trials(self._waiting())
         return Proposer(study, suggesting(space), self.n_trials, self.batch_size)
 
     def _waiting(self) -> list[Any]:

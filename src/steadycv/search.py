@@ -311,7 +311,7 @@ class StabilitySearchCV(BaseStabilitySearchCV):
     def _candidates(self) -> Candidates:
         if (proposals := get_proposals(self.search)) is not None:
             if not callable(self.param_grid):
-                check_names(self.param_grid, "param_grid")
+                check_names(self.estimator, self.param_grid, "param_grid")
             proposals.check(self.param_grid)
             return Candidates()
         check_grid(self.param_grid)

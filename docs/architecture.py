@@ -32,18 +32,19 @@ class Part(NamedTuple):
 
 
 WIDTH = 1120
-TOP, MIDDLE, KNOWN, BOTTOM = 54, 266, 468, 650
+TOP, MIDDLE, KNOWN, BOTTOM = 54, 266, 496, 706
 PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
         {
             "lattice": "training sets, views",
             "candidates": "the settings",
+            "drawing": "some at random",
             "metadata": "weights, groups",
         },
     ),
     Part(
-        *(20, TOP + 134, 250, "What it is judged by"),
+        *(20, TOP + 152, 250, "What it is judged by"),
         {
             "scoring": "which score drives",
             "measures": "errors and changes",
@@ -84,6 +85,7 @@ PARTS = [
         {
             "rules": "from numbers",
             "strategies": "where to look",
+            "optuna_search": "and asked of it",
             "weights": "which is taken",
             "selection": "in every view",
             "racing": "who may leave",
@@ -93,6 +95,7 @@ PARTS = [
         *(300, MIDDLE + 8, 520, "The face"),
         {
             "search": "StabilitySearchCV",
+            "base_search": "what searches share",
             "checks": "errors before any fit",
             "results": "tables, nested scores",
             "failures": "counted, told once",

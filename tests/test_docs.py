@@ -75,6 +75,11 @@ def test_bounds_that_are_told_were_measured():
         assert "\n".join(table(results)) in page
 
 
+def test_proposals_that_are_told_were_measured():
+    script = runpy.run_path(str(ROOT / "experiments" / "proposals.py"))
+    assert script["table"]() in (ROOT / "docs" / "searching.md").read_text("utf-8")
+
+
 def test_rules_that_are_told_were_measured():
     script = runpy.run_path(str(ROOT / "experiments" / "rules.py"))
     page = (ROOT / "docs" / "rules.md").read_text("utf-8")

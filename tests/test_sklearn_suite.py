@@ -12,14 +12,14 @@ from packaging.version import parse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
-from steadycv import StabilitySearchCV
+from steadycv import StabilityRandomizedSearchCV, StabilitySearchCV
 
 HERE = Path(__file__).parent / "sklearn_suite"
 
 
-def test_grid_search_suite(tmp_path):
+def test_suite_of_searches(tmp_path):
     report = tmp_path / "report.xml"
-    command = [sys.executable, "-m", "pytest", "-p", "grid_search_stand_in", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-p", "search_stand_ins", "-p", "no:cacheprovider"]
     command += ["--pyargs", "sklearn.model_selection.tests.test_search", f"--junitxml={report}"]
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     paths = [str(Path(path).resolve()) for each in paths for path in each.split(os.pathsep)]
@@ -34,7 +34,7 @@ def test_grid_search_suite(tmp_path):
     assert result.returncode == 0, result.stdout[-5000:]
     cases = ET.parse(report).getroot().findall(".//testcase")
     passed = [case for case in cases if not len(case)]
-    # GridSearchCV itself passes 141 of scikit-learn 1.9's, 118 of 1.6's; the plugin lists the rest.
+    # Its own searches pass 141 of scikit-learn 1.9's, 118 of 1.6's; the plugin lists the rest.
     assert len(passed) >= (140 if parse(sklearn.__version__) >= parse("1.9") else 116)
     assert not [case for case in cases if case.find("failure") is not None]
 
@@ -46,6 +46,7 @@ def test_grid_search_suite(tmp_path):
         (StabilitySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3), 54),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3), 52),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=3, scoring="r2", loss="squared_error"), 52),
+        (StabilityRandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=3), 52),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3, deliver="committee"), 52),
         (StabilitySearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3, deliver="student"), 52),
         (StabilitySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, deliver="committee"), 53),
@@ -55,6 +56,7 @@ def test_grid_search_suite(tmp_path):
         "classifier",
         "regressor",
         "regressor-r2",
+        "regressor-random",
         "regressor-committee",
         "regressor-student",
         "classifier-committee",

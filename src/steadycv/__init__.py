@@ -20,18 +20,21 @@ if TYPE_CHECKING:
     from steadycv.bound import generalization_bound, nested_bound
     from steadycv.committees import Committee
     from steadycv.losses import pinball_loss
+    from steadycv.optuna_search import OptunaSearch
     from steadycv.plotting import StabilityDisplay
     from steadycv.report import write_report
-    from steadycv.search import StabilitySearchCV
+    from steadycv.search import StabilityRandomizedSearchCV, StabilitySearchCV
     from steadycv.sparse import SparseRidge, SparseRidgeCV, sparse_ridge_path
 
     __version__: str
 
 __all__ = [
     "Committee",
+    "OptunaSearch",
     "SparseRidge",
     "SparseRidgeCV",
     "StabilityDisplay",
+    "StabilityRandomizedSearchCV",
     "StabilitySearchCV",
     "generalization_bound",
     "nested_bound",
@@ -42,9 +45,11 @@ __all__ = [
 
 _HOMES = {
     "Committee": "committees",
+    "OptunaSearch": "optuna_search",
     "SparseRidge": "sparse",
     "SparseRidgeCV": "sparse",
     "StabilityDisplay": "plotting",
+    "StabilityRandomizedSearchCV": "search",
     "StabilitySearchCV": "search",
     "generalization_bound": "bound",
     "nested_bound": "bound",

@@ -11,7 +11,7 @@ from sklearn.model_selection import ParameterGrid
 from steadycv.paths.settings import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,6 +25,8 @@ class Box:
 
     Attributes
     ----------
+    axes : dict of str to sequence
+        The values by name.
     names : tuple of str
         The axes, in the order of the dict.
     shape : tuple of int
@@ -32,6 +34,7 @@ class Box:
     """
 
     def __init__(self, axes: dict[str, Sequence[Any]], first: int) -> None:
+        self.axes = axes
         self.names = tuple(axes)
         self.shape = tuple(len(axes[name]) for name in self.names)
         self._first = first
@@ -58,6 +61,13 @@ class Box:
 class Candidates:
     """Settings by number. More can be added at any time; a number never changes its meaning.
 
+    Attributes
+    ----------
+    boxes : list of Box
+        The axes that they come from, one box for each grid; none where they come from no grid.
+    check : callable or None
+        Is called with each setting that is added, and raises where it makes no sense.
+
     Examples
     --------
     >>> candidates = Candidates([{"alpha": 1}])
@@ -68,6 +78,8 @@ class Candidates:
     """
 
     def __init__(self, settings: Sequence[dict[str, Any]] = ()) -> None:
+        self.boxes: list[Box] = []
+        self.check: Callable[[dict[str, Any]], None] | None = None
         self._settings = list(settings)
         self._numbers: dict[Key, int] | None = None  # made when more is added
 
@@ -81,6 +93,8 @@ class Candidates:
         for setting in settings:
             key = key_of(setting)
             if key not in self._numbers:
+                if self.check is not None:
+                    self.check(setting)
                 self._numbers[key] = len(self._settings)
                 self._settings.append(setting)
             found.append(self._numbers[key])
@@ -104,11 +118,6 @@ class Grid(Candidates):
     param_grid : dict or list of dicts
         As in :class:`~sklearn.model_selection.GridSearchCV`.
 
-    Attributes
-    ----------
-    boxes : list of Box
-        The axes, one box for each dict.
-
     Examples
     --------
     >>> grid = Grid({"b": [1, 2], "a": [0.5, 0.7, 0.9]})
@@ -120,7 +129,6 @@ class Grid(Candidates):
 
     def __init__(self, param_grid: Any) -> None:
         super().__init__(ParameterGrid(param_grid))
-        self.boxes: list[Box] = []
         first = 0
         for axes in [param_grid] if isinstance(param_grid, dict) else param_grid:
             self.boxes.append(Box(axes, first))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
@@ -15,26 +16,31 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from steadycv._arrays import one_column
 from steadycv._compat import to_numpy
+from steadycv.drawing import SAMPLERS
 from steadycv.estimators import new_estimator
 from steadycv.offers import DELIVER
+from steadycv.paths.plan import in_one_fit
 from steadycv.rules import CHOOSE_WEIGHT, HAVE_WEIGHT, OF_CANDIDATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 
     from numpy.typing import NDArray
 
-    from steadycv.candidates import Candidates, Grid
+    from steadycv.candidates import Candidates
 
 __all__ = [
     "check_candidates",
     "check_delivery",
+    "check_distributions",
     "check_grid",
     "check_groups",
     "check_methods",
+    "check_names",
     "check_order",
     "check_race",
     "check_rule",
+    "check_setting",
     "check_target",
     "check_weights",
 ]
@@ -236,9 +242,70 @@ def _kind(label: Any) -> str:
     return f"{type(label).__name__} objects"
 
 
-def check_grid(param_grid: Any, name: str = "param_grid") -> None:
-    """Refuse a grid whose keys are not names; scikit-learn's ParameterGrid checks the values."""
-    for axes in [param_grid] if isinstance(param_grid, dict) else param_grid:
+def check_grid(param_grid: Any) -> None:
+    """Refuse a grid whose keys are not names, or that has distributions.
+
+    All else scikit-learn's ParameterGrid checks.
+    """
+    if callable(param_grid):
+        raise TypeError(
+            "param_grid is a dict of lists of values, or a list of such dicts. A function of a trial "
+            f"({getattr(param_grid, '__name__', param_grid)}) goes with search=OptunaSearch(...)."
+        )
+    for key, values in _axes(param_grid, "param_grid"):
+        if (kind := _distribution(values)) is not None:
+            raise TypeError(
+                f"param_grid has lists of values, and {key!r} is a distribution, {kind}. "
+                "StabilityRandomizedSearchCV(estimator, param_distributions, n_iter=...) draws from "
+                "distributions; StabilitySearchCV takes them with search=OptunaSearch(n_trials=...)."
+            )
+
+
+def check_distributions(search: Any) -> Collection[str]:
+    """Refuse what a random search cannot draw from; the parameters that lines are drawn of."""
+    names = []
+    if search.param_distributions == []:
+        raise ValueError("param_distributions has no candidates: it is an empty list.")
+    for key, values in _axes(search.param_distributions, "param_distributions"):
+        names.append(key)
+        if (kind := _distribution(values)) is not None and not hasattr(values, "rvs"):
+            raise TypeError(
+                f"param_distributions has distributions that can be drawn from, as scipy.stats' can, "
+                f"and {key!r} is {kind} of Optuna: StabilitySearchCV takes it, with "
+                "search=OptunaSearch(n_trials=...)."
+            )
+    if search.sampler not in SAMPLERS:
+        known = ", ".join(map(repr, SAMPLERS))
+        raise ValueError(f"sampler must be {known}, got {search.sampler!r}.")
+    if search.line_length == 1:
+        return ()
+    asked = f"line_length={search.line_length}"
+    if not search.use_paths:
+        raise ValueError(f"{asked} makes use of paths: set use_paths=True, or line_length=1.")
+    free = in_one_fit(search.estimator)
+    if not set(free) & set(names):
+        which = f"those are {', '.join(map(repr, sorted(free)))}" if free else "it has none"
+        raise ValueError(
+            f"{asked} draws values of parameters that come with one fit of "
+            f"{type(search.estimator).__name__}, and {which}: none of them is in param_distributions, "
+            f"which has {', '.join(map(repr, dict.fromkeys(names)))}. Leave line_length out."
+        )
+    return free
+
+
+def check_names(estimator: Any, space: Any, name: str) -> None:
+    """Refuse a space whose keys are not names of parameters, also of those that come late."""
+    names = {key for key, _ in _axes(space, name)}
+    # A class is refused later, and what takes the place of a step has parameters of its own.
+    replaces = any(other.startswith(f"{each}__") for each in names for other in names)
+    if not isinstance(estimator, type) and not replaces:
+        for each in sorted(names - estimator.get_params(deep=True).keys()):
+            new_estimator(estimator, {each: None})  # says which parameters there are
+
+
+def _axes(space: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The axes of all dicts by name; keys that are no names are refused."""
+    for axes in [space] if isinstance(space, dict) else space:
         if not isinstance(axes, dict):
             continue  # scikit-learn's to report
         for key, values in axes.items():
@@ -248,23 +315,43 @@ def check_grid(param_grid: Any, name: str = "param_grid") -> None:
                     f"{values!r}}}. Write the name as text, such as 'max_depth'; estimator.get_params() "
                     "has them all."
                 )
+            yield key, values
 
 
-def check_candidates(estimator: Any, candidates: Grid) -> None:
-    """Refuse parameters that the estimator does not have, before anything is fitted."""
+def _distribution(values: Any) -> str | None:
+    """What to call a distribution, of scipy's kind or Optuna's; None for anything else."""
+    if hasattr(values, "rvs"):
+        return str(getattr(getattr(values, "dist", None), "name", type(values).__name__))
+    is_optunas = type(values).__module__.startswith("optuna.")
+    return type(values).__name__ if is_optunas else None
+
+
+def check_candidates(estimator: Any, candidates: Candidates) -> None:
+    """Refuse parameters that the estimator does not have, before anything is fitted with them."""
     if isinstance(estimator, type):
         name = estimator.__name__
         raise TypeError(f"estimator is to be an estimator, and {name} is a class: pass {name}().")
-    known = estimator.get_params(deep=True)
+    known = frozenset(estimator.get_params(deep=True))
+    candidates.check = partial(check_setting, estimator, known)
+    if not candidates.boxes:
+        for setting in candidates:
+            candidates.check(setting)
     for box in candidates.boxes:
         # What takes the place of a step has parameters of its own.
         replaced = [any(other.startswith(f"{name}__") for other in box.names) for name in box.names]
-        if set(box.names) <= known.keys() and not any(replaced):
+        if set(box.names) <= known and not any(replaced):
             continue
         axes = [range(n if each else 1) for n, each in zip(box.shape, replaced, strict=True)]
         for position in product(*axes):
             # Says what is wrong, and which parameters there are.
             new_estimator(estimator, candidates[box.candidate(position)])
+
+
+def check_setting(estimator: Any, known: Set[str], setting: dict[str, Any]) -> None:
+    """Refuse parameters that the estimator does not have; `known` are its own."""
+    replaces = any(other.startswith(f"{name}__") for name in setting for other in setting)
+    if replaces or not setting.keys() <= known:
+        new_estimator(estimator, setting)
 
 
 def check_target(estimator: Any, y: Any) -> None:

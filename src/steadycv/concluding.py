@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.averages import Tables
-    from steadycv.candidates import Grid
+    from steadycv.candidates import Candidates
     from steadycv.executor import Executor
     from steadycv.ledger import Ledger
     from steadycv.scoring import Judging
@@ -59,7 +59,7 @@ class Concluding(Conclusions):
 
     def _conclude(
         self,
-        grid: Grid,
+        candidates: Candidates,
         ledger: Ledger,
         weights: NDArray[np.float64],
         choices: Choices,
@@ -69,7 +69,7 @@ class Concluding(Conclusions):
         """Set the fitted attributes that are read off the ledger."""
         lattice = ledger.lattice
         ledger.freeze()
-        self.lattice_, self.ledger_ = lattice, ledger
+        self.lattice_, self.ledger_, self._boxes = lattice, ledger, candidates.boxes
         self.multimetric_ = set(ledger.test_scores) != {"score"}
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(ledger.test_scores)
@@ -79,19 +79,19 @@ class Concluding(Conclusions):
         self.n_splits_ = len(lattice.splits)
 
         self.weights_ = weights_table(ledger, table_weights(lattice, weights), choices)
-        self._taken = choice_of(self.rule, ledger, grid, self.weights_)
+        self._taken = choice_of(self.rule, ledger, candidates, self.weights_)
         if self._taken.candidate < 0 or np.isinf(self._taken.nested_error):
             raise ValueError(why_no_choice(ledger))
         self.stability_weight_ = self._taken.weight
         self.kfold_index_ = choices.final[0.0]
-        self.kfold_params_ = grid[self.kfold_index_]
+        self.kfold_params_ = candidates[self.kfold_index_]
 
         seen = ledger if choices.looked_at.all() else ledger.only(choices.looked_at)
         cv_error = rules.error(seen, lattice.final)
         instability = rules.instability(seen, lattice.final)
         weight = 0.0 if np.isnan(self.stability_weight_) else self.stability_weight_
         regularized = rules.regularized_error(cv_error, instability, weight)
-        self.cv_results_ = grid_search_results(self, grid, seen, judging.name)
+        self.cv_results_ = grid_search_results(self, candidates, seen, judging.name)
         if ledger.with_parts:
             self.cv_results_["left_in_round"] = ledger.left_from(lattice.final)
         self.cv_results_["cv_error"] = cv_error
@@ -103,7 +103,7 @@ class Concluding(Conclusions):
             self.best_index_ = select_index(self, self.cv_results_)
         else:
             self.best_index_ = self._taken.candidate
-        self.best_params_ = grid[self.best_index_]
+        self.best_params_ = candidates[self.best_index_]
         self.cv_error_ = float(cv_error[self.best_index_])
         self._instability = float(instability[self.best_index_])
         if not callable(self.refit):
@@ -136,7 +136,12 @@ class Concluding(Conclusions):
             )
 
     def _offer(
-        self, problem: Problem, grid: Grid, state: State, selector: Selector, executor: Executor
+        self,
+        problem: Problem,
+        candidates: Candidates,
+        state: State,
+        selector: Selector,
+        executor: Executor,
     ) -> None:
         """Set what is promised of the choice, and of what is delivered in its place."""
         lattice = problem.lattice
@@ -144,7 +149,9 @@ class Concluding(Conclusions):
         if lattice.views and not callable(self.refit):
             self._offers["model"] = self._model_offer(problem, selector)
         if problem.keep.of_members or self.deliver != "model":
-            self._delivery = Delivery(problem, grid, state, selector, executor, use_paths=self.use_paths)
+            self._delivery = Delivery(
+                problem, candidates, state, selector, executor, use_paths=self.use_paths
+            )
             self._delivery.complete()
             if self.deliver != "model":
                 self._offers[self.deliver] = self._delivery.offer(self.deliver)

@@ -14,7 +14,6 @@ from steadycv import rules
 from steadycv.averages import NotJudgedError
 from steadycv.bootstrap import BootstrapPromise, NoBootstrapError
 from steadycv.bound import generalization_bound, nested_bound
-from steadycv.candidates import Grid
 from steadycv.checks import check_weights
 from steadycv.families import families
 from steadycv.intervals import (
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from steadycv.candidates import Box
     from steadycv.committees import Committee
     from steadycv.delivery import Delivery
     from steadycv.families import Family
@@ -104,6 +104,7 @@ class Conclusions:
     n_splits_: int
     scorer_: Any
     weights_: dict[str, NDArray[Any]]
+    _boxes: list[Box]
     _instability: float
     _taken: RuleChoice
     estimator: Any
@@ -117,7 +118,6 @@ class Conclusions:
     deliver: str
     error_score: float | str
     nested: bool
-    param_grid: Any
     refit: Any
     rule: str | Rule
     scoring: Any
@@ -191,8 +191,7 @@ class Conclusions:
         Nothing is fitted for it. An adaptive search does not know enough of each.
         """
         self._require_nested_error()
-        grid = Grid(self.param_grid)
-        if len(grid.boxes) < 2 or get_strategy(self.search) is not exhaustive:
+        if len(self._boxes) < 2 or get_strategy(self.search) is not exhaustive:
             raise AttributeError(
                 "families_ compares the grids of a search of the whole of them, where param_grid is a "
                 "list of two grids or more."
@@ -203,7 +202,7 @@ class Conclusions:
                 "race: set race=False."
             )
         weights = table_weights(self.lattice_, check_weights(self.stability_weights))
-        return families(self.ledger_, grid, self.rule, weights)
+        return families(self.ledger_, self.cv_results_["params"], self._boxes, self.rule, weights)
 
     @property
     def instability_(self) -> float:

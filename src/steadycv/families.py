@@ -13,7 +13,7 @@ from steadycv.results import choice_of, grid_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from steadycv.candidates import Grid
+    from steadycv.candidates import Box
     from steadycv.ledger import Ledger
     from steadycv.rules import Rule
 
@@ -55,15 +55,23 @@ class Family(NamedTuple):
     caution: str
 
 
-def families(ledger: Ledger, grid: Grid, rule: str | Rule, weights: Sequence[float]) -> list[Family]:
+def families(
+    ledger: Ledger,
+    settings: Sequence[dict[str, Any]],
+    boxes: Sequence[Box],
+    rule: str | Rule,
+    weights: Sequence[float],
+) -> list[Family]:
     """The grids of a search, the best first.
 
     Parameters
     ----------
     ledger : Ledger
         Errors and changes of all candidates.
-    grid : Grid
-        The candidates, and the grids that they come from.
+    settings : sequence of dict
+        The candidates.
+    boxes : sequence of Box
+        The grids that they come from.
     rule : str or callable
         How each view chooses.
     weights : sequence of float
@@ -71,13 +79,13 @@ def families(ledger: Ledger, grid: Grid, rule: str | Rule, weights: Sequence[flo
     """
     lattice = ledger.lattice
     taken, names = [], []
-    for number, box in enumerate(grid.boxes):
+    for number, box in enumerate(boxes):
         own = np.zeros(len(ledger), dtype=np.bool_)
         own[box.table().ravel()] = True
         of_family = ledger.only(own)
         table = grid_table(of_family, [0.0] if rule == "plain" else weights)
-        taken.append(choice_of(rule, of_family, grid, table))
-        names.append(_name(grid, box.table().ravel(), number))
+        taken.append(choice_of(rule, of_family, settings, table))
+        names.append(_name(settings, box.table().ravel(), number))
     order = np.argsort([each.nested_error for each in taken], kind="stable")
     best = taken[order[0]]
     steadiness = rules.instability(ledger, lattice.final)
@@ -104,11 +112,11 @@ def families(ledger: Ledger, grid: Grid, rule: str | Rule, weights: Sequence[flo
     return found
 
 
-def _name(grid: Grid, candidates: Any, number: int) -> str:
+def _name(settings: Sequence[dict[str, Any]], candidates: Any, number: int) -> str:
     """The class of an estimator that all candidates of a grid have as a parameter, or its number."""
-    for value in grid[int(candidates[0])].values():
+    for value in settings[int(candidates[0])].values():
         of_all = {
-            type(v).__name__ for c in candidates.tolist() for v in grid[c].values() if _is_model(v)
+            type(v).__name__ for c in candidates.tolist() for v in settings[c].values() if _is_model(v)
         }
         if _is_model(value) and len(of_all) == 1:
             return type(value).__name__

@@ -524,7 +524,10 @@ def _checked(splits: Iterable[tuple[Any, Any]], n_samples: int, source: str) -> 
             )
         found.append(split)
     if not found:
-        raise ValueError(f"No fits were performed: {source} gave no splits. Was the CV iterator empty?")
+        raise ValueError(
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? "
+            f"{source} gave no splits; a generator of splits gives them once."
+        )
     return found
 
 

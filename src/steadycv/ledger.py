@@ -58,7 +58,7 @@ class Ledger:
         NaN.
     left : ndarray of int of shape (n_candidates, 1 + n_splits)
         The round of a race in which a candidate left a view, and 0 where it did not: the final view
-        first, then those of the splits.
+        first, then those of the splits. 1 as well where it was proposed to other views only.
 
     Examples
     --------

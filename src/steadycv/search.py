@@ -1,85 +1,34 @@
-"""`StabilitySearchCV`: the method with scikit-learn's face."""
+"""The searches: the method with scikit-learn's face, over grids and over what is drawn at random."""
 
 from __future__ import annotations
 
-import numbers
-import time
-import warnings
-from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
-from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags, indexable
-from sklearn.utils.validation import check_is_fitted
 
-from steadycv import rules
-from steadycv._compat import (
-    SearchBase,
-    TaskTree,
-    check_method_params,
-    check_refit,
-    fit_context,
-    is_foreign,
-    n_samples_of,
-    safe_split,
-    scorers_of,
-    to_numpy,
-)
-from steadycv.candidates import Grid
-from steadycv.checks import (
-    check_candidates,
-    check_delivery,
-    check_grid,
-    check_groups,
-    check_methods,
-    check_order,
-    check_race,
-    check_rule,
-    check_target,
-    check_weights,
-)
-from steadycv.concluding import Concluding
-from steadycv.delivery import Delivered, check_committees, what_to_keep
-from steadycv.estimators import new_estimator
-from steadycv.executor import Executor
-from steadycv.failures import Failures
-from steadycv.kept import KeptOutputs
-from steadycv.lattice import Lattice
-from steadycv.ledger import Ledger
-from steadycv.losses import default_loss, get_loss
-from steadycv.measures import Rows
-from steadycv.metadata import route
-from steadycv.notebook import ResultsInNotebook
-from steadycv.planning import Planner
-from steadycv.racing import asks_for_race, new_race
-from steadycv.reducing import Keep
-from steadycv.scoring import LossScorer, OwnScorer, find_judging
-from steadycv.selection import Selector, State
-from steadycv.strategies import exhaustive, get_strategy
-from steadycv.summary import summarize
-from steadycv.tasks import Problem
-from steadycv.waiting import Waiting
-from steadycv.weights import too_few_views, weights_to_run
+from steadycv._compat import constraints_of_random_search
+from steadycv._documented import documented_like
+from steadycv.base_search import BaseStabilitySearchCV
+from steadycv.candidates import Candidates, Grid
+from steadycv.checks import check_distributions, check_grid, check_names
+from steadycv.drawing import draw, draw_lines
+from steadycv.strategies import get_proposals
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.random import RandomState
+    from numpy.typing import ArrayLike
 
     from steadycv.losses import Loss
     from steadycv.rules import Rule
-    from steadycv.scoring import Judging
-    from steadycv.selection import Observer
-    from steadycv.strategies import Strategy
+    from steadycv.strategies import Proposals, Strategy
 
-__all__ = ["StabilitySearchCV"]
+__all__ = ["StabilityRandomizedSearchCV", "StabilitySearchCV"]
 
 
-class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
+class StabilitySearchCV(BaseStabilitySearchCV):
     """Search for hyperparameters that are good, steady, and honestly reported.
 
     A drop-in for :class:`~sklearn.model_selection.GridSearchCV`, with any splitter and any score. It
@@ -98,8 +47,9 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         or anything with a score, also without y (densities, PCA). Where its ``random_state`` is None,
         every fit uses 0: the method compares models trained on different samples, and luck would count
         as instability.
-    param_grid : dict or list of dicts
-        Names of parameters and the values to try, as in GridSearchCV.
+    param_grid : dict, list of dicts or callable
+        Names of parameters and the values to try, as in GridSearchCV. With ``search=OptunaSearch(...)``
+        also distributions, or a function of a trial.
     scoring : str, callable, list, tuple or dict, default=None
         The scores to report, as in GridSearchCV. The only one, or the one that `refit` names, drives
         the selection: the error is minus the score, or the mean loss where the score is known to be a
@@ -132,10 +82,11 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         two folds), which chooses the weight and gives the nested error. With False a single weight is
         needed, and no more is fitted than that takes: k models for each candidate with weight 0, else
         k + 1.
-    search : {"grid", "coordinate"} or callable, default="grid"
+    search : {"grid", "coordinate"}, callable or OptunaSearch, default="grid"
         ``"grid"`` looks at all candidates. ``"coordinate"`` is the paper's cyclic coordinate descent
         along the axes of the grid, for each weight and each outer fold. Or a strategy of your own,
-        see :mod:`steadycv.strategies`.
+        see :mod:`steadycv.strategies`; or an :class:`~steadycv.OptunaSearch`, which proposes candidates
+        from a space of any kind.
     cv : int, cross-validation generator or iterable, default=None
         As in GridSearchCV: None for five folds, a number of folds, any splitter, or a list of rows to
         train and to validate on. A split that trains on what it validates is refused. Of splits that
@@ -302,30 +253,21 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
     """
 
     parameter_constraints: ClassVar[dict[str, Any]] = {
-        "param_grid": [dict, list],
-        "loss": [str, callable, None],
-        "stability_weights": [str, numbers.Real, "array-like"],
-        "rule": [str, callable],
-        "nested": ["boolean"],
-        "search": [str, callable],
-        "ledger": [str, object, None],
-        "use_paths": ["boolean"],
-        "race": [str, "boolean", numbers.Real],
-        "deliver": [str],
-        "last_window": ["boolean"],
+        "param_grid": [dict, list, callable],
+        "search": [object],
     }
 
     def __init__(
         self,
         estimator: Any,
-        param_grid: dict[str, Any] | list[dict[str, Any]],
+        param_grid: dict[str, Any] | list[dict[str, Any]] | Callable[[Any], dict[str, Any]],
         *,
         scoring: Any = None,
         loss: str | Loss | None = None,
         stability_weights: str | float | ArrayLike = "auto",
         rule: str | Rule = "steady",
         nested: bool = True,
-        search: str | Strategy = "grid",
+        search: str | Strategy | Proposals = "grid",
         cv: Any = None,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         n_jobs: int | None = None,
@@ -342,301 +284,163 @@ class StabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         super().__init__(
             estimator=estimator,
             scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
+            loss=loss,
+            stability_weights=stability_weights,
+            rule=rule,
+            nested=nested,
             cv=cv,
-            verbose=verbose,
+            refit=refit,
+            n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
             error_score=error_score,
             return_train_score=return_train_score,
+            verbose=verbose,
+            ledger=ledger,
+            use_paths=use_paths,
+            race=race,
+            deliver=deliver,
+            last_window=last_window,
         )
         self.param_grid = param_grid
-        self.loss = loss
-        self.stability_weights = stability_weights
-        self.rule = rule
-        self.nested = nested
         self.search = search
-        self.ledger = ledger
-        self.use_paths = use_paths
-        self.race = race
-        self.deliver = deliver
-        self.last_window = last_window
 
-    @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, **params: Any) -> StabilitySearchCV:
-        """Search, choose, and refit.
+    @property
+    def _space(self) -> Any:
+        return self.param_grid
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The data; for a precomputed kernel of shape (n_samples, n_samples).
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The target.
-        **params : dict
-            ``groups`` goes to the splitter, ``sample_weight`` to the fits, the losses and the scorers;
-            everything else to the fits. With metadata routing enabled, as requested.
-
-        Returns
-        -------
-        self : StabilitySearchCV
-            The fitted search.
-        """
-        strategy = get_strategy(self.search)
-        check_rule(self.rule, self.stability_weights, whole_grid=strategy is exhaustive)
-        check_race(self, whole_grid=strategy is exhaustive)
-        weights = (
-            check_weights(self.stability_weights, nested=self.nested)
-            if self.rule in rules.CHOOSE_WEIGHT
-            else np.zeros(1)
-        )
-        scorers, _ = self._get_scorers()
-        X, y = indexable(X, y)
-        check_delivery(self, y)
+    def _candidates(self) -> Candidates:
+        if (proposals := get_proposals(self.search)) is not None:
+            if not callable(self.param_grid):
+                check_names(self.estimator, self.param_grid, "param_grid")
+            proposals.check(self.param_grid)
+            return Candidates()
         check_grid(self.param_grid)
-        grid = Grid(self.param_grid)
-        check_candidates(self.estimator, grid)
-        check_target(self.estimator, y)
-        params = check_method_params(X, params=params)
-        routed = route(self, params, scorers)
-        judging = self._judging(scorers, X, y, routed.scorer.score, params)
-        check_methods(self.estimator, grid, judging.measure.methods(self.estimator))
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        lattice = self._lattice(
-            splitter, X, y, routed.splitter.split, judging, weights, routed.estimator.fit
-        )
-        problem = Problem(
-            estimator=self.estimator,
-            X=X,
-            y=y,
-            lattice=lattice,
-            judging=judging,
-            fit_params=routed.estimator.fit,
-            keep=Keep(_kept_methods(self.estimator, judging)),
-            return_train_score=self.return_train_score,
-            error_score=self.error_score,
-        )
-        check_committees(self, problem)
-        planner = Planner(problem, grid, use_paths=self.use_paths)
-        races = asks_for_race(self, planner, lattice, len(grid))
-        problem = replace(problem, keep=what_to_keep(self, problem, len(grid), races=races))
-        ledger = Ledger(lattice, len(grid), self._failed_error(judging), with_parts=races)
-        race = new_race(self, ledger, weights) if races else None
-        state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
-        executor = Executor(self.n_jobs, self.pre_dispatch)
-        final, inner = weights_to_run(lattice, weights, everywhere=strategy is exhaustive)
-        is_known = strategy is exhaustive and self.ledger is None and not races
-        n_fits = planner.n_groups * lattice.n_training_sets if is_known else None
-        failures = Failures()
-        with TaskTree(self, X, y, params, n_fits, self.param_grid) as tree:
-            with ExitStack() as stack:
-                selector = Selector(
-                    problem,
-                    grid,
-                    state,
-                    planner,
-                    executor,
-                    failures,
-                    observers=self._observers(problem, scorers, grid, planner, state, stack),
-                    callback=tree.fit_task,
-                    with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
-                    one_by_one=self.ledger is not None,
-                )
-                choices = selector.run(strategy, final, inner, race)
-                failures.report(
-                    self.error_score,
-                    any_worked=bool((ledger.error < np.inf).any()),
-                    in_full=self.verbose > 0,
-                )
-                self._conclude(grid, ledger, weights, choices, judging, scorers)
-                self._predictions(selector, ledger, choices)
-                self._offer(problem, grid, state, selector, executor)
-                groups = routed.splitter.split.get("groups")
-                self._keep_evidence(problem, selector, groups, type(splitter))
-            self.n_fits_ = failures.n_fits
-            if self.refit and self.deliver == "model":
-                self._refit(X, y, routed.estimator.fit, tree)
-            elif self.refit:
-                self._deliver()
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags = get_tags(self.estimator).target_tags
-        return tags
-
-    def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """Score the refitted estimator, by `scoring` where given and else by its own score.
-
-        With several scores it is the one that `refit` names, or minus the mean of `loss` if that drives.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The data.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The target.
-        **params : dict
-            Metadata for the scorer, with metadata routing enabled.
-
-        Returns
-        -------
-        score : float
-            Higher is better.
-        """
-        if self.loss is not None and self.refit is True and getattr(self, "multimetric_", False):
-            return LossScorer(get_loss(self.loss))(self.best_estimator_, X, y, **params)
-        score: float = super().score(X, y, **params)
-        return score
-
-    def summary(self) -> str:
-        """Plain cross-validation's choice and this one, side by side, as a text.
-
-        Returns
-        -------
-        text : str
-            A table, and what to expect on new data.
-        """
-        check_is_fitted(self)
-        return summarize(self)
-
-    # What the parameters say.
-
-    def _get_scorers(self) -> tuple[Any, Any]:
-        """What `scoring` asks for; without it the estimator's own score."""
-        if self.scoring is not None:
-            return scorers_of(self), "score"
-        if hasattr(self.estimator, "score"):
-            return OwnScorer(self.estimator), "score"
-        if self.loss is None and not _has_target(self.estimator):
-            raise TypeError(
-                f"{type(self.estimator).__name__} has no score of its own: pass scoring=, a name or a "
-                "function of a fitted estimator, X and y."
-            )
-        loss = default_loss(self.estimator) if self.loss is None else get_loss(self.loss)
-        return LossScorer(loss), "score"
-
-    def _check_refit_for_multimetric(self, scores: Any) -> None:
-        if self.loss is not None and self.refit is True:
-            return
-        try:
-            check_refit(self, scores)
-        except ValueError as error:
-            raise ValueError(
-                f"{error} The score that refit names drives the selection; or pass loss= to drive it."
-            ) from None
-
-    def _judging(
-        self, scorers: Any, X: Any, y: Any, score_params: dict[str, Any], params: dict[str, Any]
-    ) -> Judging:
-        """What drives the selection, and what is reported besides."""
-        return find_judging(self, scorers, X, y, score_params, params)
-
-    def _lattice(
-        self,
-        cv: Any,
-        X: Any,
-        y: Any,
-        split_params: dict[str, Any],
-        judging: Judging,
-        weights: NDArray[np.float64],
-        fit_params: dict[str, Any],
-    ) -> Lattice:
-        if is_foreign(split_params.get("groups")):  # splitters are NumPy's
-            split_params = {**split_params, "groups": to_numpy(split_params["groups"])}
-        check_groups(split_params.get("groups"), cv)
-        n_samples = n_samples_of(X)
-        fit_weights = [
-            to_numpy(value)
-            for name, value in fit_params.items()
-            if name.endswith("sample_weight") and value is not None
-        ]
-
-        def untrainable(rows: NDArray[np.intp]) -> str | None:
-            nothing = any(not weight[rows].any() for weight in fit_weights)
-            return "the sample weights of what is trained on are all 0" if nothing else None
-
-        lattice = Lattice(
-            cv.split(X, y, **split_params),
-            n_samples,
-            nested=self.nested,
-            last_window=self.last_window,
-            undefined=lambda rows: judging.measure.undefined(Rows(rows, judging.weight, n_samples)),
-            untrainable=untrainable,
-            source=f"cv={cv!r}" if hasattr(self.cv, "split") else "cv",
-        )
-        too_few = too_few_views(lattice, weights, self.rule) if self.nested else []
-        lines = [*lattice.warnings(), *too_few]
-        unsorted = check_order(X, cv)
-        for line in [*lines, *([] if unsorted is None else [unsorted])]:
-            warnings.warn(line, UserWarning, stacklevel=4)
-        return lattice
-
-    def _failed_error(self, judging: Judging) -> float:
-        """The error that a failed fit counts as."""
-        if self.error_score == "raise" or np.isnan(self.error_score):
-            return np.inf
-        return judging.best - float(self.error_score)
-
-    def _observers(
-        self,
-        problem: Problem,
-        scorers: Any,
-        grid: Grid,
-        planner: Planner,
-        state: State,
-        stack: ExitStack,
-    ) -> Sequence[Observer]:
-        observers: list[Observer] = []
-        if self.ledger is not None:
-            from steadycv.identity import candidate_keys, identity
-            from steadycv.ledger_file import LedgerFile
-
-            def describe(first: int) -> tuple[list[str], list[str]]:
-                keys = candidate_keys(self.estimator, grid, planner.lines, first)
-                return keys, [repr(grid[c]) for c in range(first, len(grid))]
-
-            scoring = scorers if self.scoring is not None else None
-            file = LedgerFile(self.ledger, identity(problem, scoring), describe)
-            observers.append(stack.enter_context(file))
-            file.load(state, planner.lines, problem.judging.measure.n_losses(problem.lattice))
-        if self.verbose == 1:
-            from steadycv.progress import ProgressBar
-
-            observers.append(stack.enter_context(ProgressBar()))
-        elif self.verbose > 1:
-            from steadycv.progress import FitLines
-
-            observers.append(FitLines(problem.lattice, with_scores=self.verbose > 2))
-        return observers
-
-    def _refit(self, X: Any, y: Any, fit_params: dict[str, Any], tree: TaskTree) -> None:
-        estimator = new_estimator(self.estimator, self.best_params_)
-        if self.last_window:
-            rows = self.lattice_.rows(self.lattice_.final.reference)
-            fit_params = check_method_params(X, params=fit_params, indices=rows)
-            X, y = safe_split(estimator, X, y, rows)
-        with tree.refit(estimator, X, y, fit_params):
-            start = time.perf_counter()
-            estimator.fit(X, **fit_params) if y is None else estimator.fit(X, y, **fit_params)
-            self.refit_time_ = time.perf_counter() - start
-        self.best_estimator_ = estimator
-        self.delivered_ = Delivered("model", (self.best_params_,))
-        if hasattr(estimator, "feature_names_in_"):
-            self.feature_names_in_ = estimator.feature_names_in_
+        return Grid(self.param_grid)
 
 
-def _has_target(estimator: Any) -> bool:
-    return bool(is_classifier(estimator) or is_regressor(estimator))
+@documented_like(StabilitySearchCV)
+class StabilityRandomizedSearchCV(BaseStabilitySearchCV):
+    """The same search over candidates that are drawn at random.
 
+    A drop-in for :class:`~sklearn.model_selection.RandomizedSearchCV`, and in all but the candidates
+    :class:`StabilitySearchCV`. All are drawn before anything is looked at: every view chooses among the
+    same, and knows of no fold more than it would of a grid.
 
-def _kept_methods(estimator: Any, judging: Judging) -> tuple[str, ...]:
-    """The methods whose outputs are kept: probabilities where there are some.
+    Parameters
+    ----------
+    param_distributions : dict or list of dicts
+        Names of parameters and what to draw from, as in RandomizedSearchCV: lists of values, and
+        distributions with a method ``rvs``, as those of :mod:`scipy.stats`. Of a list of dicts one is
+        drawn first.
+    n_iter : int, default=10
+        How many candidates are drawn.
+    sampler : {"random", "sobol", "latin"}, default="random"
+        How they are drawn. ``"random"`` gives RandomizedSearchCV's candidates. ``"sobol"`` and
+        ``"latin"`` spread them evenly over the space, by scrambled Sobol points (best with an `n_iter`
+        that is a power of two) or as a Latin hypercube; distributions need a method ``ppf`` for that.
+        Of equal candidates they keep one.
+    line_length : int, default=1
+        How many candidates are made of each draw. They have all parameters in common but those whose
+        values come with one fit, as the depth of a tree, the number of rounds of boosting, or the alpha
+        of a ridge regression, see :mod:`steadycv.paths`; of these each has its own. So there are
+        ``n_iter * line_length`` candidates at the price of `n_iter`; fewer where draws coincide.
+    random_state : int, RandomState instance or None, default=None
+        Where the draws come from. With None they are others at every fit.
 
-    Without probabilities a committee may be asked for the mean of its decisions, besides its vote.
+    See Also
+    --------
+    StabilitySearchCV : Searches grids, and spaces with proposals of Optuna.
+    sklearn.model_selection.RandomizedSearchCV : Chooses by the cross-validation error alone.
+
+    Examples
+    --------
+    >>> from scipy.stats import randint
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from steadycv import StabilityRandomizedSearchCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> space = {"max_depth": range(1, 9), "min_samples_leaf": randint(1, 100)}
+    >>> search = StabilityRandomizedSearchCV(DecisionTreeRegressor(), space, n_iter=20, random_state=0)
+    >>> search.fit(X, y).best_params_
+    {'max_depth': 4, 'min_samples_leaf': 22}
+
+    With each of 20 sizes of leaves several depths, which come with the deepest tree:
+
+    >>> lines = StabilityRandomizedSearchCV(
+    ...     DecisionTreeRegressor(), space, n_iter=20, line_length=8, sampler="latin", random_state=0
+    ... )
+    >>> len(lines.fit(X, y).cv_results_["params"]), lines.n_fits_ == 16 * 20
+    (160, True)
     """
-    methods = ("predict_proba",) if judging.classes is not None else ()
-    first = [m for m in (*methods, "predict", "score_samples") if hasattr(estimator, m)][:1]
-    asked = {m for each in judging.measure.methods(estimator) for m in each}
-    is_asked = first == ["predict"] and "decision_function" in asked
-    more = ["decision_function"] if is_asked and hasattr(estimator, "decision_function") else []
-    return (*first, *more)
+
+    parameter_constraints: ClassVar[dict[str, Any]] = {
+        **constraints_of_random_search(),
+        "sampler": [str],
+        "line_length": constraints_of_random_search()["n_iter"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict[str, Any] | list[dict[str, Any]],
+        *,
+        n_iter: int = 10,
+        sampler: str = "random",
+        line_length: int = 1,
+        scoring: Any = None,
+        loss: str | Loss | None = None,
+        stability_weights: str | float | ArrayLike = "auto",
+        rule: str | Rule = "steady",
+        nested: bool = True,
+        cv: Any = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        n_jobs: int | None = None,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        verbose: int = 0,
+        random_state: int | RandomState | None = None,
+        ledger: str | os.PathLike[str] | None = None,
+        use_paths: bool = True,
+        race: str | bool | float = "auto",
+        deliver: str = "model",
+        last_window: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            loss=loss,
+            stability_weights=stability_weights,
+            rule=rule,
+            nested=nested,
+            cv=cv,
+            refit=refit,
+            n_jobs=n_jobs,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            verbose=verbose,
+            ledger=ledger,
+            use_paths=use_paths,
+            race=race,
+            deliver=deliver,
+            last_window=last_window,
+        )
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.sampler = sampler
+        self.line_length = line_length
+        self.random_state = random_state
+
+    @property
+    def _space(self) -> Any:
+        return self.param_distributions
+
+    def _candidates(self) -> Candidates:
+        free = check_distributions(self)
+        how: Any = {"sampler": self.sampler, "random_state": self.random_state}
+        if self.line_length == 1:
+            return Candidates(draw(self.param_distributions, self.n_iter, **how))
+        return Candidates(
+            draw_lines(self.param_distributions, self.n_iter, self.line_length, free, **how)
+        )

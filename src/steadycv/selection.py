@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +17,7 @@ import numpy as np
 from steadycv import rules
 from steadycv.kept import Heard
 from steadycv.planning import Wanted
-from steadycv.strategies import exhaustive
+from steadycv.strategies import Found, exhaustive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv._compat import FitTask
-    from steadycv.candidates import Grid
+    from steadycv.candidates import Candidates
     from steadycv.executor import Executor
     from steadycv.failures import Failures
     from steadycv.kept import KeptOutputs
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from steadycv.planning import Planner
     from steadycv.racing import Race
     from steadycv.reducing import Cells
-    from steadycv.strategies import Strategy
+    from steadycv.strategies import Proposals, Strategy
     from steadycv.tasks import Problem, Task
     from steadycv.waiting import Waiting
 
@@ -103,7 +104,7 @@ class Selector:
     ----------
     problem : Problem
         What all fits share.
-    grid : Grid
+    grid : Candidates
         The candidates; a strategy may add some.
     state : State
         What is known of them.
@@ -126,7 +127,7 @@ class Selector:
     def __init__(
         self,
         problem: Problem,
-        grid: Grid,
+        grid: Candidates,
         state: State,
         planner: Planner,
         executor: Executor,
@@ -147,26 +148,35 @@ class Selector:
         self._callback = callback
         self._with_change = with_change
         self._one_by_one = one_by_one
-        self._finalists: _Finalists | Race
+        self._runs: list[_Run] = []
+        self._finalists: _Finalists | Race | None = None  # before anything was asked, all may be chosen
 
     def run(
         self,
         strategy: Strategy,
         weights: Sequence[float],
         inner_weights: Sequence[float],
+        *,
         race: Race | None = None,
+        proposals: Proposals | None = None,
+        space: Any = None,
     ) -> Choices:
         """Choose a candidate for every weight, on all data and in each view.
 
-        After a race every view looks at those that it still holds.
+        After a race, and of candidates that were proposed from a space, every view looks at those that
+        it holds.
         """
         lattice = self._state.ledger.lattice
+        held: dict[int | None, NDArray[np.intp]] = {}
         if race is not None:
             self._finalists = race
             self._race(race)
+            held = {view.split: race.held(view) for view in (lattice.final, *lattice.views)}
+        elif proposals is not None:
+            held = self._propose(proposals, space)
 
         def new(weight: float, view: View) -> _Run:
-            asks = strategy if race is None else partial(exhaustive, candidates=race.held(view))
+            asks = partial(exhaustive, candidates=held[view.split]) if held else strategy
             return _Run(asks, self._grid, weight, view)
 
         final = [new(w, lattice.final) for w in weights]
@@ -208,6 +218,41 @@ class Selector:
             race.judge(number)
             are_out = race.are_out(np.arange(len(self._grid)))
             waiting.let_go(np.logical_and.reduce(are_out))
+
+    def _propose(self, proposals: Proposals, space: Any) -> dict[int | None, NDArray[np.intp]]:
+        """Have candidates proposed, batch by batch, by what one view or each finds of them.
+
+        By split of the view, those that were proposed to it, in their order.
+        """
+        ledger = self._state.ledger
+        views = [ledger.lattice.final, *ledger.lattice.views]
+        asking = views if proposals.per_view else views[:1]
+        proposers = [proposals.proposer(space, of_all=view.split is None) for view in asking]
+        proposed: list[NDArray[np.intp]] = []
+        while any(map(len, asked := [self._taken_up(each.ask()) for each in proposers])):
+            self._fit(self._missing(list(zip(views, cycle(asked), strict=False))))
+            for proposer, view, candidates in zip(proposers, asking, asked, strict=True):
+                proposer.tell(
+                    Found(
+                        candidates,
+                        rules.error(ledger, view, candidates),
+                        rules.instability(ledger, view, candidates),
+                        ledger.error[np.ix_(candidates, view.evaluations)],
+                    )
+                )
+            proposed = asked if not proposed else list(map(np.append, proposed, asked))
+        held = {view.split: own for view, own in zip(views, cycle(proposed), strict=False)}
+        for view in views:
+            others = np.ones(len(ledger), dtype=bool)
+            others[held[view.split]] = False
+            ledger.left_from(view)[others] = 1
+        return held
+
+    def _taken_up(self, settings: Sequence[dict[str, Any]]) -> NDArray[np.intp]:
+        """The numbers of settings; the new ones are in lines of their own, whoever else gets some."""
+        candidates = self._grid.add(settings)
+        self._grow()
+        return candidates
 
     def _grow(self) -> None:
         """Take up the candidates that strategies have added."""
@@ -282,12 +327,12 @@ class Selector:
         for run in runs:
             _, mask = asked.setdefault(id(run.view), (run.view, np.zeros(len(self._grid), dtype=bool)))
             mask[run.asked] = True
-        return self._planner.missing(
-            [(view, np.flatnonzero(mask)) for view, mask in asked.values()],
-            self._state.ledger,
-            self._state.waiting,
-            with_change=self._with_change,
-        )
+        return self._missing([(view, np.flatnonzero(mask)) for view, mask in asked.values()])
+
+    def _missing(self, asked: list[tuple[View, NDArray[np.intp]]]) -> Wanted:
+        """What the ledger does not know of what views ask about candidates."""
+        state = self._state
+        return self._planner.missing(asked, state.ledger, state.waiting, with_change=self._with_change)
 
     def _fit(self, wanted: Wanted, *, again: Problem | None = None) -> None:
         """Run tasks for what is wanted, and take what they leave as it arrives.
@@ -340,6 +385,8 @@ class Selector:
     def let_go(self) -> None:
         """Let go of outputs of candidates that no view will choose."""
         kept = self._state.kept
+        if self._finalists is None:
+            return
         if len(candidates := np.unique([candidate for candidate, _ in kept]).astype(np.intp)):
             out = self._finalists.are_out(candidates)
             kept.drop(
@@ -358,7 +405,7 @@ class _Run:
     `choice` is None while it goes on, and -1 where every candidate it asked for failed.
     """
 
-    def __init__(self, strategy: Strategy, grid: Grid, weight: float, view: View) -> None:
+    def __init__(self, strategy: Strategy, grid: Candidates, weight: float, view: View) -> None:
         self._questions = strategy(grid)
         self._grid = grid
         self._errors = np.full(len(grid), np.nan)

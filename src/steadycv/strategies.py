@@ -8,7 +8,7 @@ is never done again.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,27 @@ from numpy.typing import NDArray
 from steadycv.rules import first_minimum
 
 if TYPE_CHECKING:
-    from steadycv.candidates import Box, Grid
+    from steadycv.candidates import Box, Candidates
 
-__all__ = ["Questions", "Strategy", "coordinate_descent", "exhaustive", "get_strategy"]
+__all__ = [
+    "Found",
+    "Proposals",
+    "Proposer",
+    "Questions",
+    "Strategy",
+    "coordinate_descent",
+    "exhaustive",
+    "get_proposals",
+    "get_strategy",
+]
 
 Questions: TypeAlias = Generator[Sequence[int] | NDArray[np.intp], NDArray[np.float64], int]
 """Yields the candidates it wants to know, is sent their errors, and returns its choice."""
 
-Strategy: TypeAlias = "Callable[[Grid], Questions]"
-"""A function of a :class:`~steadycv.candidates.Grid` that returns its :data:`Questions`.
+Strategy: TypeAlias = "Callable[[Candidates], Questions]"
+"""A function of the candidates that returns its :data:`Questions`.
+
+They are a :class:`~steadycv.candidates.Grid`: a list of settings, with the axes that they come from.
 
 Examples
 --------
@@ -50,14 +62,65 @@ A strategy may add candidates; of settings that are there already it is told the
 MAX_ITERATIONS = 10
 
 
-def exhaustive(grid: Grid, candidates: NDArray[np.intp] | None = None) -> Questions:
+class Found(NamedTuple):
+    """What a view found of some candidates.
+
+    Attributes
+    ----------
+    candidates : ndarray of int
+        Their numbers.
+    error, instability : ndarray of float
+        Of each; infinite where something failed, and the instability NaN where nobody asks for it.
+    by_evaluation : ndarray of shape (n_candidates, n_evaluations)
+        The errors in the evaluations of the view, of which `error` is the mean.
+    """
+
+    candidates: NDArray[np.intp]
+    error: NDArray[np.float64]
+    instability: NDArray[np.float64]
+    by_evaluation: NDArray[np.float64]
+
+
+class Proposer(Protocol):
+    """Proposes candidates to one view."""
+
+    def ask(self) -> Sequence[dict[str, Any]]:
+        """The next candidates; none when there are enough."""
+
+    def tell(self, found: Found) -> None:
+        """What the view found of them."""
+
+
+class Proposals(Protocol):
+    """A ``search=`` that proposes candidates, of which the rule then chooses.
+
+    Attributes
+    ----------
+    n_trials : int
+        How many candidates each proposer has.
+    per_view : bool
+        Whether each view chooses among candidates that were proposed to itself. Otherwise there is one
+        proposer, which is told what the final view finds, and all choose among the same.
+    """
+
+    n_trials: int
+    per_view: bool
+
+    def check(self, space: Any) -> None:
+        """Refuse a space that it cannot propose from, before anything is fitted."""
+
+    def proposer(self, space: Any, *, of_all: bool) -> Proposer:
+        """A new proposer for a view; `of_all` says whether that is the final one."""
+
+
+def exhaustive(grid: Candidates, candidates: NDArray[np.intp] | None = None) -> Questions:
     """Look at the whole grid, or at some candidates; the first of the smallest errors wins."""
     asked = np.arange(len(grid)) if candidates is None else candidates
     errors = yield asked
     return int(asked[first_minimum(errors)])
 
 
-def coordinate_descent(grid: Grid) -> Questions:
+def coordinate_descent(grid: Candidates) -> Questions:
     """Minimise along one axis after the other, as the paper does.
 
     All axes start in their middle. An iteration goes once through all axes from the last one to
@@ -88,8 +151,15 @@ def _descend(box: Box) -> Generator[Sequence[int], NDArray[np.float64], tuple[in
     return box.candidate(position), float(error)
 
 
+def get_proposals(search: Any) -> Proposals | None:
+    """What proposes candidates, if anything does."""
+    return search if hasattr(search, "proposer") else None
+
+
 def get_strategy(search: Any) -> Strategy:
-    """The strategy called by a name, or the strategy itself."""
+    """The strategy called by a name, or the strategy itself; of what is proposed all are looked at."""
+    if get_proposals(search) is not None:
+        return exhaustive
     named = {"grid": exhaustive, "coordinate": coordinate_descent}
     if isinstance(search, str) and search in named:
         return named[search]
@@ -97,6 +167,6 @@ def get_strategy(search: Any) -> Strategy:
         strategy: Strategy = search
         return strategy
     raise ValueError(
-        f"search must be {' or '.join(map(repr, named))}, or a strategy (a generator function of "
-        f"the grid, see steadycv.strategies), got {search!r}."
+        f"search must be {' or '.join(map(repr, named))}, an OptunaSearch(...), or a strategy (a "
+        f"generator function of the grid, see steadycv.strategies), got {search!r}."
     )

@@ -5,19 +5,24 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import make_regression
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeRegressor
+from xgboost import XGBRegressor
 
 from steadycv import StabilitySearchCV
 from steadycv.paths import find_path, register_path
-from steadycv.paths.plan import plan
+from steadycv.paths.plan import in_one_fit, plan
 from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike
+from steadycv.paths.truncation import Limits
 from steadycv.testing import check_path
 
 X, y = make_regression(40, 3, noise=5, random_state=0)
@@ -340,3 +345,20 @@ def test_groups_differ_in_the_parameters_only(parameters):
     for line in lines:
         fixed = [{k: v for k, v in settings[c].items() if k not in parameters} for c in line]
         assert all(each == fixed[0] for each in fixed)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "names"),
+    [
+        (DecisionTreeRegressor(), {*Limits._fields}),
+        (RandomForestRegressor(), {"n_estimators", *Limits._fields}),
+        (RandomForestClassifier(), {"n_estimators", "ccp_alpha"}),  # shallower ones draw other features
+        (XGBRegressor(), {"n_estimators"}),  # others share the bins alone
+        (make_pipeline(PCA(), Ridge()), {"ridge__alpha"}),
+        (make_pipeline(StandardScaler(), SVR()), set()),  # share a kernel matrix, and are solved each
+        (SVR(), set()),
+        (MLPRegressor(), set()),
+    ],
+)
+def test_parameters_that_come_with_one_fit(estimator, names):
+    assert set(in_one_fit(estimator)) == names

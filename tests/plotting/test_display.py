@@ -126,7 +126,7 @@ def test_values_that_are_no_numbers_keep_their_order():
 
 def test_dollars_are_no_formula():
     search = StabilitySearchCV(Ridge(), {"solver": ["svd", "cholesky"]}, cv=3).fit(*DATA)
-    search.param_grid = {"solver": [r"$\frac$", "cholesky"]}
+    search._boxes[0].axes = {"solver": [r"$\frac$", "cholesky"]}
     StabilityDisplay.from_search(search, kind="grid").figure_.canvas.draw()
 
 

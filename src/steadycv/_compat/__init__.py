@@ -16,6 +16,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _Scorer
+from sklearn.model_selection import RandomizedSearchCV
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -47,6 +48,7 @@ __all__ = [
     "check_params",
     "check_refit",
     "check_sample_weight",
+    "constraints_of_random_search",
     "fit_context",
     "format_results",
     "has_callbacks",
@@ -84,7 +86,13 @@ class SearchBase(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no typ
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._parameter_constraints = BaseSearchCV._parameter_constraints | cls.parameter_constraints
+        cls._parameter_constraints = super(cls, cls)._parameter_constraints | cls.parameter_constraints
+
+
+def constraints_of_random_search() -> dict[str, Any]:
+    """What scikit-learn takes for the parameters that its random search alone has."""
+    names = ("param_distributions", "n_iter", "random_state")
+    return {name: RandomizedSearchCV._parameter_constraints[name] for name in names}
 
 
 def scorers_of(search: Any) -> Any:

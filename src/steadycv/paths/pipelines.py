@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 from steadycv._compat import n_samples_of, safe_split
 from steadycv.estimators import methods_of, new_estimator, overwrites
 from steadycv.paths.common import joined
-from steadycv.paths.plan import plan, solves_each
+from steadycv.paths.plan import in_one_fit, plan, solves_each
 from steadycv.paths.registry import find_path, register_path
 from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike, key_of
@@ -105,6 +105,11 @@ class PipelinePath:
     def at_most(self, estimator: Any) -> int | None:
         """A few at a time where the last step is fitted for each: work that is done is kept sooner."""
         return None if hasattr(find_path(estimator.steps[-1][1]), "serves") else 4
+
+    def in_one_fit(self, estimator: Any) -> list[str]:
+        """Those of the last step; what comes before it makes another training set of it."""
+        name, last = estimator.steps[-1]
+        return [f"{name}__{own}" for own in in_one_fit(last)]
 
     def solves_each(self, estimator: Any) -> bool:
         """Whether the last step does."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from steadycv.paths.protocol import Path
 
-__all__ = ["Group", "plan", "solves_each", "takes_weights"]
+__all__ = ["Group", "in_one_fit", "plan", "solves_each", "takes_weights"]
 
 MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
 USUALLY_HELD = 10  # training sets whose losses wait to be compared; groups are smaller where more do
@@ -197,6 +197,22 @@ def solves_each(path: Any, estimator: Any) -> bool:
     if not hasattr(path, "serves"):  # none, or one of transformers
         return True
     return hasattr(path, "solves_each") and bool(path.solves_each(estimator))
+
+
+def in_one_fit(estimator: Any) -> Collection[str]:
+    """The parameters whose values all come with one fit, as far as a path serves them.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> in_one_fit(GradientBoostingRegressor())
+    ('n_estimators',)
+    """
+    path = find_path(estimator)
+    if solves_each(path, estimator):
+        return ()
+    found: Collection[str] = getattr(path, "in_one_fit", path.parameters)(estimator)
+    return found
 
 
 def takes_weights(estimator: Any, name: str) -> bool:

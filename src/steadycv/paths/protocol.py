@@ -75,6 +75,8 @@ class Path(Protocol):
     ``solves_each(estimator)``
         Whether every candidate takes a solver's run of its own all the same (as where they share a
         kernel matrix and no more), so that a race is worth while. Without this method it is False.
+    ``in_one_fit(estimator)``
+        Those of ``parameters`` whose values take no fit of their own; without this method all of them.
     ``outputs_many(estimator, settings, many)``
         ``outputs`` for several training sets, a sequence of `PathData`, one after the other.
     """

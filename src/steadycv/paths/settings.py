@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Key: TypeAlias = Hashable
 
-__all__ = ["alike", "key_of", "together"]
+__all__ = ["alike", "is_plain", "key_of", "together"]
 
 
 def key_of(setting: dict[str, Any], but: Collection[str] = ()) -> Key:
@@ -25,8 +25,12 @@ def key_of(setting: dict[str, Any], but: Collection[str] = ()) -> Key:
 def _identity(value: Any) -> tuple[type, Any]:
     # Numbers and strings lose their identity when they are sent to a worker; other values may
     # have no equality, and are the same object in all candidates of a grid.
-    plain = value is None or isinstance(value, str | Real)
-    return type(value), value if plain else id(value)
+    return type(value), value if is_plain(value) else id(value)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a number, a text or None."""
+    return value is None or isinstance(value, str | Real)
 
 
 def alike(settings: Sequence[dict[str, Any]], but: Collection[str] = ()) -> list[list[int]]:

@@ -64,6 +64,11 @@ class TruncationPath(ChecksDataOnce):
         (limits,) = self._limits(estimator, [setting])
         return _some(limits, apart)
 
+    def in_one_fit(self, estimator: Any) -> list[str]:
+        """Those in which trees of one growth may differ."""
+        apart = {self.prefix + name for name in self._apart(estimator)}
+        return [name for name in self.parameters(estimator) if name not in apart]
+
     def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
         """Whether the data are of the usual kind; the separate fit judges the rest."""
         return not issparse(X) and not (isinstance(estimator, ClassifierMixin) and np.ndim(y) > 1)

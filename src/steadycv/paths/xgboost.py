@@ -48,6 +48,10 @@ class XGBoostPath(RoundsPath):
         """Numbers of rounds are asked for together: a margin is added up from one to the next."""
         return key_of(setting, but=(self.parameter,))
 
+    def in_one_fit(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """The number of rounds; all others share no more than the bins."""
+        return (self.parameter,)
+
     def _takes(self, estimator: Any, X: Any, y: Any) -> bool:  # noqa: ARG002
         # A "dart" round changes the weights of the rounds before it; "gblinear" has one model only.
         return (

@@ -163,7 +163,11 @@ class StabilityDisplay:
                 _draw_weights,
                 "no weight was chosen by nested errors (nested=False, too few splits, or another rule)",
             ),
-            "grid": (self.grid_errors, _draw_grid, "no parameter has two values with a known error"),
+            "grid": (
+                self.grid_errors,
+                _draw_grid,
+                "no grid was searched, or none of its parameters has two values with a known error",
+            ),
         }
         if kind not in kinds:
             raise ValueError(f"kind must be one of {', '.join(map(repr, kinds))}, got {kind!r}.")

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadycv.candidates import Grid
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -101,7 +99,7 @@ class GridErrors:
         params: Sequence[str] | None = None,
         part: int | None = None,
     ) -> GridErrors | None:
-        """A fitted search's errors over its grid; None where nothing varies or none is known.
+        """A fitted search's errors over its grid; None of no grid, or where nothing varies or is known.
 
         `params` are one or two axes, by default those with most values. `part` is one of a list of
         grids, by default the one with the choice.
@@ -109,16 +107,17 @@ class GridErrors:
         check_is_fitted(search)
         if measure not in MEASURES:
             raise ValueError(f"error must be one of {', '.join(map(repr, MEASURES))}, got {measure!r}.")
-        grids = [search.param_grid] if isinstance(search.param_grid, dict) else search.param_grid
-        boxes = Grid(search.param_grid).boxes
+        boxes = search._boxes
+        if not boxes:
+            return None
         if part is None:
             part = next(i for i, box in enumerate(boxes) if search.best_index_ in box.table())
-        box, values = boxes[part], grids[part]
+        box = boxes[part]
         sizes = {name: size for name, size in zip(box.names, box.shape, strict=True) if size > 1}
         shown = _shown(sizes, params)
         if not shown:
             return None
-        axes, orders = zip(*(_axis(name, values[name]) for name in shown), strict=True)
+        axes, orders = zip(*(_axis(name, box.axes[name]) for name in shown), strict=True)
         table = np.moveaxis(box.table(), [box.names.index(name) for name in shown], range(len(shown)))
         table = table[np.ix_(*orders, *map(range, table.shape[len(shown) :]))]
         table = table.reshape(*table.shape[: len(shown)], -1)

@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from steadycv.candidates import Grid
 from steadycv.error_words import ErrorWords
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import MEASURES, GridErrors
 from steadycv.plotting.weight_path import WeightPath
 from steadycv.split_words import SplitWords
+from steadycv.strategies import get_proposals
 from steadycv.summary import (
     OfferRow,
     Promised,
@@ -40,7 +40,7 @@ __all__ = ["Content", "Winner", "describe", "model_name"]
 MOST_ROWS = 1000  # of the table of candidates
 MOST_PARTS = 6  # of a list of grids, a picture each
 
-_STRATEGIES = {"grid": "the whole grid", "coordinate": "coordinate descent along the axes of the grid"}
+_STRATEGIES = {"coordinate": "coordinate descent along the axes of the grid"}
 
 
 class Winner(NamedTuple):
@@ -93,6 +93,7 @@ class Content:
     n_looked_at: int
     n_failed: int
     strategy: str
+    where_from: str
     frontier: Frontier | None
     weight_path: WeightPath | None
     grids: list[list[GridErrors]]
@@ -200,12 +201,11 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         if np.isfinite(results[measure]).any()
         and (measure != "regularized_error" or search.stability_weight_ > 0)
     ]
-    parts = Grid(search.param_grid).boxes
+    parts = search._boxes
     grids = [
         [data for m in measures if (data := GridErrors.from_search(search, m, part=part)) is not None]
         for part in range(min(len(parts), MOST_PARTS))
     ]
-    strategy = search.search if isinstance(search.search, str) else value_text(search.search)
     return Content(
         name=name,
         search=search,
@@ -233,7 +233,8 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         n_candidates=len(error),
         n_looked_at=int((~np.isnan(error)).sum()),
         n_failed=int(np.isposinf(error).sum()),
-        strategy=_STRATEGIES.get(strategy, strategy),
+        strategy=_strategy(search),
+        where_from=_where_from(search, len(error)),
         frontier=Frontier.from_search(search),
         weight_path=WeightPath.from_search(search),
         grids=[grid for grid in grids if grid],
@@ -257,6 +258,22 @@ def model_name(search: StabilitySearchCV) -> str:
 
 def _setting_of(search: StabilitySearchCV, candidate: int) -> str:
     return "none, as all failed" if candidate < 0 else setting(search.cv_results_["params"][candidate])
+
+
+def _where_from(search: StabilitySearchCV, n_candidates: int) -> str:
+    if hasattr(search, "param_distributions"):
+        return f"{n_candidates} were drawn at random"
+    if get_proposals(search.search) is not None:
+        return f"{n_candidates} were proposed while the search ran"
+    return f"the grid has {n_candidates}"
+
+
+def _strategy(search: StabilitySearchCV) -> str:
+    """In what way a search looks at some candidates only."""
+    if get_proposals(search.search) is not None:
+        return "for the choice on all data; the others for those without a part of them"
+    strategy = search.search if isinstance(search.search, str) else value_text(search.search)
+    return _STRATEGIES.get(strategy, strategy)
 
 
 def _why_no_nested_error(search: StabilitySearchCV) -> str:
@@ -310,7 +327,7 @@ def _why_no_error(search: StabilitySearchCV, candidate: int) -> str:
     if np.isposinf(search.cv_results_["cv_error"][candidate]):
         return "failed"
     left = search.ledger_.left[candidate, 0]
-    return f"left in round {left}" if left else "not looked at"
+    return f"left in round {left}" if left and search.ledger_.with_parts else "not looked at"
 
 
 def _finite(value: float) -> float | None:

@@ -1,7 +1,7 @@
-"""A pytest plugin: scikit-learn's own tests of GridSearchCV, run on `StabilitySearchCV`.
+"""A pytest plugin: scikit-learn's own tests of its searches, run on ours.
 
-The stand-in is as thin as it can be: weight 0, no nesting, selecting by the score instead of a loss.
-Loaded with ``-p grid_search_stand_in`` it takes GridSearchCV's place before
+The stand-ins are as thin as they can be: weight 0, no nesting, selecting by the score instead of a loss.
+Loaded with ``-p search_stand_ins`` they take the place of GridSearchCV and RandomizedSearchCV before
 ``sklearn.model_selection.tests.test_search`` is imported.
 """
 
@@ -13,7 +13,7 @@ import sklearn
 import sklearn.model_selection
 from packaging.version import parse
 
-from steadycv import StabilitySearchCV
+from steadycv import StabilityRandomizedSearchCV, StabilitySearchCV
 from steadycv._compat import BaseSearchCV, several_scorers
 from steadycv.measures import Found
 from steadycv.scoring import Judging, Scores
@@ -47,38 +47,11 @@ class ByScore:
         return Found(np.where(np.isnan(score), np.finfo(float).max / 100, -score), failures, tables)
 
 
-class GridSearchCV(StabilitySearchCV):
-    """`StabilitySearchCV` as plain cross-validation by the score."""
+class PlainByScore:
+    """A search as plain cross-validation by the score."""
 
-    def __init__(
-        self,
-        estimator,
-        param_grid,
-        *,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        error_score=np.nan,
-        return_train_score=False,
-    ):
-        super().__init__(
-            estimator,
-            param_grid,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            stability_weights=0,
-            nested=False,
-            use_paths=False,
-        )
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs, stability_weights=0, nested=False, use_paths=False)
 
     def _get_scorers(self):
         return BaseSearchCV._get_scorers(self)
@@ -113,7 +86,74 @@ class GridSearchCV(StabilitySearchCV):
     _repr_mimebundle_ = BaseSearchCV._repr_mimebundle_
 
 
+class GridSearchCV(PlainByScore, StabilitySearchCV):
+    """`StabilitySearchCV` with the signature of its namesake."""
+
+    def __init__(
+        self,
+        estimator,
+        param_grid,
+        *,
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        error_score=np.nan,
+        return_train_score=False,
+    ):
+        super().__init__(
+            estimator,
+            param_grid,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+
+
+class RandomizedSearchCV(PlainByScore, StabilityRandomizedSearchCV):
+    """`StabilityRandomizedSearchCV` with the signature of its namesake."""
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        n_iter=10,
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            n_iter=n_iter,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+
+
 sklearn.model_selection.GridSearchCV = GridSearchCV
+sklearn.model_selection.RandomizedSearchCV = RandomizedSearchCV
 
 
 EXPECTED_FAILURES = {

@@ -135,6 +135,7 @@ PARTS = [
             "plotting": "StabilityDisplay",
             "report": "one HTML page",
             "cli": "the command line",
+            "tables": "as they come",
         },
     ),
     Part(

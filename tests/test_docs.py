@@ -159,7 +159,7 @@ def test_nothing_knows_of_the_face(name):
 
 @pytest.mark.parametrize(
     "module",
-    ["", "datasets", "experiments", "paths", "plotting", "report", "sparse", "testing"],
+    ["", "datasets", "experiments", "paths", "plotting", "report", "sparse", "tables", "testing"],
 )
 def test_reference_has_all_public_names(module):
     full_name = f"steadycv.{module}".rstrip(".")

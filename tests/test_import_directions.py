@@ -21,8 +21,18 @@ DIRECTIONS = {
     "report": {"core", "plotting"},
     "datasets": {"core"},
     "model_catalogue": {"sparse"},
+    "tables": {"core"},
     "experiments": {"core", "sparse", "datasets", "model_catalogue"},
-    "cli": {"core", "plotting", "report", "sparse", "datasets", "experiments", "model_catalogue"},
+    "cli": {
+        "core",
+        "plotting",
+        "report",
+        "sparse",
+        "datasets",
+        "experiments",
+        "model_catalogue",
+        "tables",
+    },
 }
 RUNS_OF_EXPERIMENTS = {"steadycv.cli.run_compare", "steadycv.cli.run_reproduce"}
 OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # public in spite of their names

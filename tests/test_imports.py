@@ -59,6 +59,7 @@ def test_public_modules_are_there_without_an_import_of_their_own():
         "report",
         "sparse",
         "strategies",
+        "tables",
         "testing",
     ]
     assert set(names) <= set(dir(steadycv))

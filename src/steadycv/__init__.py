@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         report,
         sparse,
         strategies,
+        tables,
         testing,
     )
     from steadycv.bound import generalization_bound, nested_bound
@@ -66,6 +67,7 @@ _MODULES = {
     "report",
     "sparse",
     "strategies",
+    "tables",
     "testing",
 }
 

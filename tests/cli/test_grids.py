@@ -8,9 +8,8 @@ import pandas as pd
 from steadycv.cli.errors import UserError
 from steadycv.cli.grids import check_grid, read_grids
 from steadycv.cli.pipelines import behind
-from steadycv.cli.preparation import find_columns
-from steadycv.cli.request import Task
 from steadycv.model_catalogue import MODELS
+from steadycv.tables.table import find_used
 
 TEXTS = {
     "g.yaml": "max_depth: [1, 2, null]\nmin_impurity_decrease: [1e-3, 0.5]\n",
@@ -20,8 +19,8 @@ TEXTS = {
 
 
 def cart():
-    _, columns = find_columns(pd.DataFrame({"a": [1.0, 2.0]}))
-    return behind(columns, MODELS["cart"], Task.regression)
+    _, readings = find_used(pd.DataFrame({"a": [1.0, 2.0]}), keep=["a"])
+    return behind(readings, MODELS["cart"], "regression")
 
 
 @pytest.mark.parametrize("name", TEXTS)

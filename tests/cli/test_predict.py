@@ -211,7 +211,7 @@ class Unknown:
 def test_code_in_a_file_is_refused(tmp_path, folder):
     """A file that names a function, or a class that no model has, is not loaded."""
     model = tmp_path / "model.skops"
-    saved = TunedModel("x", FunctionTransformer(np.exp), ["a"], [], "y", [], {}, "5 folds")
+    saved = TunedModel("x", FunctionTransformer(np.exp), [], "y", [], {}, "5 folds")
     saved.versions = Unknown()
     with model.open("wb") as file:
         skops.io.dump(saved, file)

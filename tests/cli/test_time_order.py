@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("typer")
 
 from steadycv.cli.errors import UserError
-from steadycv.cli.time_order import dates_note, sorted_by_time
+from steadycv.cli.time_order import sorted_by_time
 
 ORDER = [3, 0, 4, 1, 2]
 DAYS = pd.to_datetime(["2021-03-04", "2021-11-02", "2022-01-13", "2023-12-01", "2024-05-06"])
@@ -178,32 +178,3 @@ def test_what_is_no_time_is_refused(times, message):
     with pytest.raises(UserError) as caught:
         sorted_by_time(a_frame(times), "when")
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("values", "is_told"),
-    [
-        (["2020-01-01", None, "2020-01-03"], True),
-        (["1/2/2020", "3/2/2020", "13/2/2020"], True),
-        (DAYS[:3], True),
-        (DAYS[:3].to_period("M"), True),
-        (pd.Categorical(DAYS[:3].strftime("%d.%m.%y")), True),
-        (["02/13/2020", "01/03/2020", "25/01/2020"], True),
-        ([*DAYS.astype(str)] * 2 + ["unknown"], True),
-        ([*DAYS.astype(str), "unknown"], False),
-        (pd.Categorical([2020, 2021, 2022]), False),
-        (["10-20", "20-30", "30-40"], False),
-        (["may", "june", "may"], False),
-        (["Ulm 2020", "Rom 2021", "Bonn"], False),
-        ([2020, 2021, 2022], False),
-        ([None, None, None], False),
-    ],
-)
-def test_columns_of_dates_are_found(values, is_told):
-    note = dates_note(pd.DataFrame({"x": 1.5, "when": values}))
-    assert [text.startswith("when has dates") for text in note] == [True] * is_told
-
-
-def test_another_command_can_be_the_one_to_use():
-    assert "use steadycv tune --time when, which" in dates_note(a_frame(DAYS), "steadycv tune")[0]
-    assert "use --time when, which" in dates_note(a_frame(DAYS))[0]

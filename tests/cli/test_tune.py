@@ -125,7 +125,7 @@ def test_documentation_shows_what_it_prints(tmp_path, monkeypatch):
 def test_figures_are_those_of_the_search(out, grid):
     result = done("tune", "--model", "ridge", "--grid", grid, "--out", out, "--folds", 4, "--json")
     content = json.loads(result.stdout)
-    assert (content["format"], content["format_version"]) == ("steadycv tune", 2)
+    assert (content["format"], content["format_version"]) == ("steadycv tune", 3)
     assert result.stdout == (out / "results.json").read_text()
 
     from sklearn.linear_model import Ridge
@@ -173,11 +173,11 @@ def test_figures_are_those_of_the_search(out, grid):
 def test_messy_table(table, out):
     result = done("tune", table, "--target", "y", "--out", out, "--model", "cart")
     for text in (
-        "3 numeric and 1 text columns are used.",
+        "3 numeric, 1 date and 1 text columns are used.",
+        "day: dates, used as month, day of week, days.",
         "4 missing values in a are replaced by the column's median, inside each training set.",
         "city: one column for each of at most 20 categories",
         "Not used, as empty: empty.",
-        "Not used, as text that differs in most rows: day.",
         "cart on some data.csv, predicting y",
     ):
         assert text in " ".join(result.stdout.split())
@@ -185,10 +185,15 @@ def test_messy_table(table, out):
     assert "Not used, as empty: empty." in page
     assert "steadycv tune" in page
     assert EVIL not in page
-    assert json.loads((out / "results.json").read_text())["data"]["unused_columns"] == {
-        "empty": "as empty",
-        "day": "as text that differs in most rows",
+    columns = json.loads((out / "results.json").read_text())["data"]["columns"]
+    assert {each["name"]: each["kind"] for each in columns if not each["left_out"]} == {
+        "a": "number",
+        EVIL: "number",
+        "member": "number",
+        "day": "date",
+        "city": "category",
     }
+    assert {each["name"]: each["left_out"] for each in columns}["empty"] == "as empty"
 
 
 def test_classes_of_text(classes, out):
@@ -414,8 +419,8 @@ def test_dates_split_at_random_are_told_of_time(table, out, grid):
     options = ("--target", "y", "--model", "ridge", "--grid", grid, "--out", out)
     words = " ".join(done("tune", table, *options).stdout.split())
     assert (
-        "day has dates, and rows are split at random: if new data are later than these, use --time day"
-        in (words)
+        "Rows are in the order of day, and are split at random: if new data are later than these, use "
+        "--time day" in (words)
     )
 
 
@@ -663,7 +668,7 @@ def test_ledger_of_another_search_is_refused_and_left(table, out, grid, tmp_path
         (["--target", "y", "--groups", "member"], "There are 2 groups, fewer than the 5 folds."),
         (
             ["--target", "y", "--task", "classification"],
-            "has 1. Put rare classes together; if these are quantities, use --task regression.",
+            "has 1. Put rare classes together with --merge-rare; if these are quantities, use --task re",
         ),
         (["--target", "city"], "The target 'city' is missing in"),
         (["--target", "member", "--model", "elastic-net"], "elastic-net does not predict classes"),
@@ -718,7 +723,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path, out, grid):
 @pytest.mark.parametrize("command", ["tune", "predict", "compare", "reproduce"])
 def test_help_fits_a_screen(command):
     lines = done(command, "--help", env={"COLUMNS": "100"}).stdout.splitlines()
-    assert len(lines) <= 40
+    assert len(lines) <= 44
     assert not [line for line in lines if "<bool>" in line and "--help" not in line]
     assert max(map(len, lines)) <= 100
 

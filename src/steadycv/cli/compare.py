@@ -14,7 +14,9 @@ __all__ = ["compare"]
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="A table: CSV, TSV or Parquet.", show_default=False)],
+    data: Annotated[
+        Path, typer.Argument(help="A table: CSV, Excel, Parquet, SQLite, ...", show_default=False)
+    ],
     target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
     model: Annotated[str, typer.Option(help="A model of tune that predicts numbers.")] = "cart",
     splits: Annotated[int, typer.Option(min=2, help="How many random splits.")] = 50,

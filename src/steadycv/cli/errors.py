@@ -41,6 +41,13 @@ def told_in_one_line(*errors: type[Exception]) -> Iterator[None]:
     except told as error:
         say_error(str(error))
         raise typer.Exit(2) from None
+    except ValueError as error:
+        from steadycv.tables.errors import TableError  # not before there is one
+
+        if not isinstance(error, TableError):
+            raise
+        say_error(str(error))
+        raise typer.Exit(2) from None
     except Interruption as interruption:
         say_error(str(interruption))
         raise typer.Exit(interruption.exit_code) from None

@@ -17,8 +17,8 @@ from sklearn.model_selection import (
 )
 
 from steadycv.cli.errors import UserError
-from steadycv.cli.request import FEWEST_FOLDS, Task
-from steadycv.cli.targets import Target, find_column
+from steadycv.cli.request import FEWEST_FOLDS
+from steadycv.tables.targets import Target, find_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ def find_folds(target: Target, groups: Any, n_folds: int, n_repeats: int, seed: 
     """A splitter: shuffled, with the classes spread evenly and groups kept together."""
     _check_n(target, n_folds)
     _check_sizes(target, groups, n_folds)
-    by_class = target.task is Task.classification
+    by_class = target.task == "classification"
     if groups is None and n_repeats == 1:
         splitter = StratifiedKFold if by_class else KFold
         return splitter(n_folds, shuffle=True, random_state=seed)
@@ -50,7 +50,7 @@ def forward_in_time(target: Target, n_splits: int) -> TimeSeriesSplit:
     _check_n(target, n_splits)
     n_first = len(target.y) - n_splits * (len(target.y) // (n_splits + 1))
     first = np.unique(target.y[:n_first])
-    if target.task is Task.classification and len(first) == 1:
+    if target.task == "classification" and len(first) == 1:
         raise UserError(
             f"The first {n_first} rows in time, which the first split trains on, are all of the class "
             f"{target.classes[first[0]]!r}: use fewer folds, or leave out early rows."
@@ -109,14 +109,16 @@ def _check_sizes(target: Target, groups: Any, n_folds: int) -> None:
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:
             raise UserError(f"There are {n_groups} groups, fewer than the {n_folds} folds.")
-    if target.task is Task.classification:
+    if target.task == "classification":
         sizes = np.bincount(target.y)
         small = np.flatnonzero(sizes < n_folds)
         if len(small):
             least = small[sizes[small].argmin()]
+            of_numbers = not isinstance(target.classes[0], str)
+            quantities = "; if these are quantities, use --task regression" if of_numbers else ""
             fewer = "Use fewer folds, or put" if sizes[least] >= FEWEST_FOLDS else "Put"
             raise UserError(
                 f"{len(small)} of {len(sizes)} classes of {target.name!r} have fewer rows than the "
                 f"{n_folds} folds: {target.classes[least]!r} has {sizes[least]}. {fewer} rare classes "
-                "together; if these are quantities, use --task regression."
+                f"together with --merge-rare{quantities}."
             )

@@ -22,10 +22,14 @@ def predict(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="A table: CSV, TSV or Parquet; - for standard input.",
+            help="A table: CSV, Excel, Parquet, SQLite, ...; - for standard input.",
             show_default=False,
         ),
     ],
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Sheet or table of DATA, or a SELECT.", show_default=False),
+    ] = None,
     interval: Annotated[
         float | None,
         typer.Option(
@@ -49,4 +53,4 @@ def predict(
         from steadycv.cli.run_predict import run_predict
 
         with interruptible():
-            run_predict(model, data, out, interval)
+            run_predict(model, data, out, interval, table)

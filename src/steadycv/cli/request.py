@@ -49,6 +49,9 @@ class Request:
     target: str | None = None
     model: tuple[str, ...] = ("cart",)
     task: Task | None = None
+    table: str | None = None
+    keep: tuple[str, ...] = ()
+    merge_rare: bool = False
     groups: str | None = None
     time: str | None = None
     grid: Path | None = None
@@ -71,9 +74,15 @@ class Request:
             words.append(str(self.data))
         for each in fields(self)[1:]:
             value = changes.get(each.name, getattr(self, each.name))
-            if value != each.default and value is not None:
-                text = ",".join(value) if isinstance(value, tuple) else str(value)
-                words += [f"--{each.name}", text]
+            if value == each.default or value is None:
+                continue
+            option = f"--{each.name.replace('_', '-')}"
+            if each.name == "model":
+                words += [option, ",".join(value)]
+            elif isinstance(value, tuple):
+                words += [word for one in value for word in (option, one)]
+            else:
+                words += [option] if value is True else [option, str(value)]
         return shlex.join(words)
 
     @property

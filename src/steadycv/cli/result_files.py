@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from steadycv.offers import Offer
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
+    from steadycv.tables.readings import Reading
 
 __all__ = ["FORMAT_VERSION", "candidates_csv", "results_json"]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Of the JSON file; it grows when something in it is renamed, removed or changes its meaning."""
 
 MEASURES = ("cv_error", "instability", "regularized_error")
@@ -32,7 +33,7 @@ MEASURES = ("cv_error", "instability", "regularized_error")
 
 def results_json(problem: Problem, ranking: list[Content]) -> str:
     """All results, the best model first; what is not known is null."""
-    request, columns, target = problem.request, problem.columns, problem.target
+    request, readings, target = problem.request, problem.readings, problem.target
     content = {
         "format": "steadycv tune",
         "format_version": FORMAT_VERSION,
@@ -42,12 +43,9 @@ def results_json(problem: Problem, ranking: list[Content]) -> str:
             "name": problem.name,
             "n_rows": len(problem.X),
             "target": target.name,
-            "task": target.task.value,
+            "task": target.task,
             "classes": target.classes or None,
-            "numeric_columns": columns.numeric,
-            "text_columns": columns.text,
-            "unused_columns": columns.left_out,
-            "n_missing": columns.n_missing,
+            "columns": [_of_column(each) for each in readings],
         },
         "folds": request.folds,
         "repeats": request.repeats,
@@ -86,6 +84,10 @@ def candidates_csv(ranking: list[Content]) -> str:
             chosen_by = _chosen_by(each.search, i)
             writer.writerow([each.name, *map(_plain, values), *errors, score, rank, chosen_by])
     return text.getvalue()
+
+
+def _of_column(reading: Reading) -> dict[str, Any]:
+    return reading.to_dict() | {"n_missing": reading.n_missing, "notes": list(reading.notes)}
 
 
 def _of_model(content: Content) -> dict[str, Any]:

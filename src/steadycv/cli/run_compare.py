@@ -8,17 +8,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from steadycv.cli.data_files import name_of, read_table
 from steadycv.cli.errors import Interruption, told_in_one_line
 from steadycv.cli.pipelines import behind, default_grid, find_model
-from steadycv.cli.preparation import find_columns
-from steadycv.cli.request import Task
-from steadycv.cli.targets import features_and_target
-from steadycv.cli.time_order import dates_note
 from steadycv.experiments.comparison import ComparedModel, run_comparison
 from steadycv.experiments.result_file import WrongResultsError
 from steadycv.experiments.summary import read_results
 from steadycv.experiments.verdict import judge
+from steadycv.tables import hints
+from steadycv.tables.files import name_of, read_file
+from steadycv.tables.remarks import remarks
+from steadycv.tables.table import find_used
+from steadycv.tables.targets import features_and_target
 
 __all__ = ["run_compare"]
 
@@ -28,13 +28,14 @@ def run_compare(
 ) -> None:
     """Compare the selections of a model, and show the verdict."""
     with told_in_one_line(WrongResultsError):
-        chosen = find_model(model, Task.regression)
-        features, found = features_and_target(read_table(data), target, Task.regression)
-        X, columns = find_columns(features)
+        chosen = find_model(model, "regression")
+        frame, about = read_file(data)
+        features, found = features_and_target(frame, target, "regression")
+        X, readings = find_used(features)
         compared = ComparedModel(
             model,
-            partial(behind, columns, chosen, Task.regression),
-            partial(default_grid, columns, chosen, Task.regression),
+            partial(behind, readings, chosen, "regression"),
+            partial(default_grid, chosen, "regression"),
         )
         compared.estimator()  # says what is not installed
         console, name = Console(), Path(name_of(data)).name
@@ -59,7 +60,11 @@ def run_compare(
                 raise Interruption(kept) from None
             results = read_results(path)
         verdict = judge(results.only(n_splits=splits), name, model, compared.selections)
-        for line in [*columns.in_words(), *dates_note(features, "steadycv tune")]:
+        warned = [
+            *hints.leaks(X, readings, found),
+            *hints.order(features, readings, found, "steadycv tune --time {}"),
+        ]
+        for line in [*about, *remarks(readings), *found.notes, *warned]:
             console.print(line, markup=False, highlight=False)
         console.print(verdict.sheet.to_rich(console.width))
         for line in verdict.words:

@@ -8,10 +8,10 @@ import numpy as np
 import typer
 
 from steadycv._files import write_whole
-from steadycv.cli.data_files import read_table
 from steadycv.cli.errors import UserError, say_error
-from steadycv.cli.preparation import listed
 from steadycv.cli.saved_model import load_model, versions
+from steadycv.tables.files import read_file
+from steadycv.tables.remarks import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,12 +22,13 @@ __all__ = ["run_predict"]
 SEPARATOR = "; "  # of the classes in a set
 
 
-def run_predict(model: Path, data: Path, out: Path | None, interval: float | None = None) -> None:
+def run_predict(
+    model: Path, data: Path, out: Path | None, interval: float | None = None, part: str | None = None
+) -> None:
     """Predict for a table, and say what is odd about it."""
     loaded = load_model(model)
-    # Categories that look like numbers here were texts when the model was made.
-    table = read_table(data, as_text=loaded.text)
-    notes = _differences(table, loaded)
+    table, notes = read_file(data, part)
+    notes += _differences(table, loaded)
     other = "" if loaded.versions == versions() else _other_versions(loaded.versions, versions())
     try:
         content = _predictions(table, loaded, interval).to_csv(index=False)
@@ -50,8 +51,8 @@ def _differences(table: Any, model: Any) -> list[str]:
         raise UserError(f"The table lacks {count} that the model needs: {listed(missing)}.")
     if not len(table):
         raise UserError("The table has no rows.")
-    used = {*model.numeric, *model.text}
-    extra = [name for name in table.columns if name not in used and name != model.target]
+    known = {each["name"] for each in model.columns}
+    extra = [name for name in table.columns if name not in known and name != model.target]
     notes = []
     if extra:
         notes.append(f"Not used, as the model does not know them: {listed(extra)}.")

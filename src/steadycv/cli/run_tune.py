@@ -114,8 +114,7 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
     model = TunedModel(
         best.name,
         without_splitter(best.search.best_estimator_),
-        problem.columns.numeric,
-        problem.columns.text,
+        [each.to_dict() for each in problem.readings],
         problem.target.name,
         problem.target.classes,
         versions(),

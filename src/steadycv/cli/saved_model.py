@@ -15,9 +15,10 @@ from sklearn.exceptions import InconsistentVersionWarning
 from steadycv._compat import PRIVATE_TYPES_OF_MODELS
 from steadycv._files import write_whole
 from steadycv.cli.errors import UserError
-from steadycv.cli.preparation import as_model_takes_them
 from steadycv.committees import Committee
 from steadycv.intervals import residual_interval, sets_by_surprise
+from steadycv.tables.readings import Reading
+from steadycv.tables.table import as_models_take_them
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +49,9 @@ TRUSTED = (
 )
 """What a saved model may be made of, besides what skops trusts itself: nothing that runs code."""
 
+FORMAT_VERSION = 2
+"""Of the file; it grows when something in it is renamed, removed or changes its meaning."""
+
 PACKAGES = ("steadycv", "scikit-learn")
 
 
@@ -60,8 +64,8 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         The model, by the name that a user gives.
     pipeline : Pipeline
         The preparation and the model, fitted.
-    numeric, text : list of str
-        The columns that it takes as numbers and as categories.
+    columns : list of dict
+        How each column of the table that it was tuned on is read, see `steadycv.tables.Reading`.
     target : str
         What it predicts.
     classes : list
@@ -73,33 +77,42 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     residuals : ndarray or None
         How far rows were from what would have been saved without them, sorted, a row for each repeat of
         the splits: what intervals are made of. None where there are none.
+    format_version : int
+        Of the file.
     """
 
     def __init__(
         self,
         name: str,
         pipeline: Any,
-        numeric: list[str],
-        text: list[str],
+        columns: list[dict[str, Any]],
         target: str,
         classes: list[Any],
         versions: dict[str, str],
         splits: str,
         residuals: NDArray[np.float64] | None = None,
+        format_version: int = FORMAT_VERSION,
     ) -> None:
         self.name = name
         self.pipeline = pipeline
-        self.numeric = numeric
-        self.text = text
+        self.columns = columns
         self.target = target
         self.classes = classes
         self.versions = versions
         self.splits = splits
         self.residuals = residuals
+        self.format_version = format_version
+
+    @property
+    def readings(self) -> list[Reading]:
+        """How each column of the table that it was tuned on is read."""
+        return [Reading.from_dict(each) for each in self.columns]
 
     def missing_columns(self, table: Any) -> list[str]:
         """The columns that the model needs and a table lacks."""
-        return [name for name in (*self.numeric, *self.text) if name not in table.columns]
+        return [
+            each.name for each in self.readings if not each.left_out and each.name not in table.columns
+        ]
 
     def predict(self, table: Any) -> NDArray[Any]:
         """A number or a class for each row of a data frame."""
@@ -132,11 +145,7 @@ class TunedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return np.asarray(residuals, dtype=np.float64)
 
     def _features(self, table: Any) -> Any:
-        missing = self.missing_columns(table)
-        if missing:
-            raise ValueError(f"The table lacks columns that the model needs: {', '.join(missing)}.")
-        table = table.assign(**{name: _numbers(table[name]) for name in self.numeric})
-        return as_model_takes_them(table, self.numeric, self.text)
+        return as_models_take_them(table, self.readings)
 
 
 def without_splitter(model: Any) -> Any:
@@ -193,26 +202,15 @@ def load_model(path: Path) -> TunedModel:
         raise UserError(f"{path} is not a model saved by steadycv tune: {error}") from None
     if not isinstance(model, TunedModel):
         raise UserError(f"{path} is not a model saved by steadycv tune: it is a {type(model).__name__}.")
+    found = getattr(model, "format_version", 1)
+    if found != FORMAT_VERSION:
+        raise UserError(
+            f"{path} has the format {found}, and this release of steadycv reads {FORMAT_VERSION}: "
+            "tune it again."
+        )
     return model
 
 
 def versions() -> dict[str, str]:
     """The versions here of the packages that the fitted state of a model depends on."""
     return {name: version(name) for name in PACKAGES}
-
-
-def _numbers(column: Any) -> Any:
-    """A column as numbers, also where some came as texts."""
-    import pandas
-
-    if pandas.api.types.is_numeric_dtype(column):
-        return column
-    truths = column.map({True: 1.0, False: 0.0})
-    numbers = pandas.to_numeric(column, errors="coerce").where(truths.isna(), truths)
-    wrong = column[numbers.isna() & column.notna()]
-    if len(wrong):
-        raise ValueError(
-            f"The column {column.name!r} must have numbers; {len(wrong)} of its values are none, such "
-            f"as {str(wrong.iloc[0])!r}."
-        )
-    return numbers.astype(np.float64)

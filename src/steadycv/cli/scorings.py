@@ -12,7 +12,6 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from steadycv._compat import parts_of_scorer
 from steadycv.cli.errors import UserError
-from steadycv.cli.request import Task
 from steadycv.scores import find_score
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from steadycv._compat import ScorerParts
-    from steadycv.cli.targets import Target
+    from steadycv.tables.targets import Target
 
 __all__ = ["check_scoring"]
 
@@ -51,8 +50,8 @@ def _problem(scoring: str, target: Target) -> str | None:
     scorer = get_scorer(scoring)
     score = find_score(scorer)
     of_numbers = score is not None and score.kind == "numbers"
-    if of_numbers != (target.task is Task.regression) or _compares_clusters(scoring):
-        return f"a {target.task.value}"
+    if of_numbers != (target.task == "regression") or _compares_clusters(scoring):
+        return f"a {target.task}"
     X = np.zeros((len(target.y), 1))
     dummy = DummyRegressor() if of_numbers else DummyClassifier()
     try:

@@ -44,7 +44,9 @@ def tune(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="DATA", help="CSV, TSV or Parquet, or - (the diabetes data).", show_default=False
+            metavar="DATA",
+            help="CSV, Excel, Parquet, SQLite, ..., or - (the diabetes data).",
+            show_default=False,
         ),
     ] = None,
     target: Annotated[str | None, _option("The column to predict.", "COLUMN", _ABOUT)] = None,
@@ -61,6 +63,14 @@ def tune(
     task: Annotated[
         Task | None, _option("classification or regression (found by the target).", "KIND", _ABOUT)
     ] = None,
+    table: Annotated[str | None, _option("Sheet or table of DATA, or a SELECT.", "NAME", _ABOUT)] = None,
+    keep: Annotated[list[str], _option("Use a column that would be left out.", "COLUMN", _ABOUT)] = [],  # noqa: B006
+    merge_rare: Annotated[
+        bool,
+        typer.Option(
+            "--merge-rare", metavar="", help="Put rare classes into one.", rich_help_panel=_ABOUT
+        ),
+    ] = False,
     groups: Annotated[
         str | None, _option("Rows with one value stay together.", "COLUMN", _ABOUT)
     ] = None,
@@ -107,6 +117,9 @@ def tune(
             target=target,
             model=tuple(dict.fromkeys(names)),
             task=task,
+            table=table,
+            keep=tuple(keep),
+            merge_rare=merge_rare,
             groups=groups,
             time=time,
             grid=grid,

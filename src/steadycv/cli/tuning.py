@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
-from steadycv.cli.data_files import STANDARD_INPUT, comes_by_a_pipe, name_of, read_table
 from steadycv.cli.errors import UserError
 from steadycv.cli.folds import fewest_rows, find_folds, find_groups, forward_in_time
 from steadycv.cli.grids import check_grid, read_grids
 from steadycv.cli.pipelines import behind, default_grid, find_model
-from steadycv.cli.preparation import Columns, find_columns
 from steadycv.cli.request import AUTO, Request
 from steadycv.cli.scorings import check_scoring
-from steadycv.cli.targets import Target, features_and_target
-from steadycv.cli.time_order import dates_note, sorted_by_time
+from steadycv.cli.standard_input import comes_by_a_pipe
+from steadycv.cli.time_order import sorted_by_time
 from steadycv.failures import HOW_TO_SEE_ALL
 from steadycv.rules import CHOOSE_WEIGHT, HAVE_WEIGHT
 from steadycv.search import StabilitySearchCV
+from steadycv.tables import hints
+from steadycv.tables.files import STANDARD_INPUT, name_of, read_file
+from steadycv.tables.remarks import remarks
+from steadycv.tables.table import find_used
+from steadycv.tables.targets import Target, features_and_target
 from steadycv.weights import FEWEST_VIEWS
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from steadycv.model_catalogue import CatalogueModel
+    from steadycv.tables.readings import Reading
 
 __all__ = ["Problem", "fit", "prepare"]
 
@@ -40,7 +44,7 @@ class Problem:
     request: Request
     name: str
     X: Any
-    columns: Columns
+    readings: list[Reading]
     target: Target
     groups: Any
     searches: dict[str, StabilitySearchCV]
@@ -50,19 +54,27 @@ class Problem:
 def prepare(request: Request) -> Problem:
     """Read everything that the request names, and refuse what cannot be done."""
     _check_options(request)
-    name, frame, target_name = _data(request)
+    name, frame, target_name, about = _data(request)
     frame, notes = _in_order(frame, request, target_name)
     groups = None
     if request.groups is not None:
         groups = find_groups(frame, request.groups)
         frame = frame.drop(columns=request.groups)
         notes = [f"Rows with the same {request.groups} stay together in a fold."]
-    features, target = features_and_target(frame, target_name, request.task)
-    X, columns = find_columns(features)
+    features, target = features_and_target(
+        frame,
+        target_name,
+        None if request.task is None else request.task.value,
+        rare_below=request.folds if request.merge_rare else 0,
+    )
+    if request.merge_rare and not target.classes:
+        raise UserError(f"--merge-rare is for classes, and {target_name!r} has numbers.")
+    X, readings = find_used(features, request.keep)
+    notes += hints.leaks(X, readings, target)
     if request.time is None and groups is None:
-        notes += dates_note(features)
+        notes += hints.order(features, readings, target)
     models = {each: find_model(each, target.task) for each in request.model}
-    pipelines = {each: _pipeline(columns, model, target, request) for each, model in models.items()}
+    pipelines = {each: _pipeline(readings, model, target, request) for each, model in models.items()}
     if request.scoring is not None:
         check_scoring(request.scoring, target, pipelines)
     splitter = (
@@ -77,7 +89,7 @@ def prepare(request: Request) -> Problem:
             pipelines[each],
             check_grid(each, pipelines[each], grids[each])
             if each in grids
-            else default_grid(columns, model, target.task, X, target.y, n_fewest),
+            else default_grid(model, target.task, X, target.y, n_fewest),
             scoring=request.scoring,
             stability_weights=_weights(request.weights),
             rule=request.rule.value,
@@ -89,11 +101,11 @@ def prepare(request: Request) -> Problem:
         )
         for each, model in models.items()
     }
-    notes = [*columns.in_words(), *target.notes, *notes]
+    notes = [*about, *remarks(readings), *target.notes, *notes]
     if request.grid is not None:
         without = [each for each in models if each not in grids]
         notes += [f"{request.grid} has no grid for {each}: it has its default one." for each in without]
-    return Problem(request, name, X, columns, target, groups, searches, notes)
+    return Problem(request, name, X, readings, target, groups, searches, notes)
 
 
 def _check_options(request: Request) -> None:
@@ -126,8 +138,10 @@ def _in_order(frame: Any, request: Request, target: str) -> tuple[Any, list[str]
     return sorted_by_time(frame, request.time)
 
 
-def _pipeline(columns: Columns, model: CatalogueModel, target: Target, request: Request) -> Pipeline:
-    pipeline = behind(columns, model, target.task)
+def _pipeline(
+    readings: list[Reading], model: CatalogueModel, target: Target, request: Request
+) -> Pipeline:
+    pipeline = behind(readings, model, target.task)
     if "random_state" in pipeline.named_steps["model"].get_params():
         pipeline.set_params(model__random_state=request.seed)
     return pipeline
@@ -151,21 +165,21 @@ def fit(problem: Problem, name: str, *, progress: bool) -> None:
     problem.notes.extend(f"{name}: {note}" for note in _in_words(caught))
 
 
-def _data(request: Request) -> tuple[str, Any, str]:
-    """The name of the data, the table, and the target."""
+def _data(request: Request) -> tuple[str, Any, str, list[str]]:
+    """The name of the data, the table, the target, and what is to be told of the file."""
     data, target = request.data, request.target
     if data is None and comes_by_a_pipe(surely=target is not None):
         data = STANDARD_INPUT
     if data is None:
-        return "diabetes", _diabetes(), target or "progression"
-    frame = read_table(data)
+        return "diabetes", _diabetes(), target or "progression", []
+    frame, about = read_file(data, request.table)
     if target is None:
         names = list(frame.columns)
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
         raise UserError(
             f"Name the column to predict with --target: {', '.join(names[:10])}{more} are there."
         )
-    return Path(name_of(data)).name, frame, target
+    return Path(name_of(data)).name, frame, target, about
 
 
 def _diabetes() -> Any:

@@ -1,0 +1,158 @@
+"""Text with separators: which letters, which separator, which line ends."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from typing import Any
+
+from steadycv.tables.errors import TableError
+from steadycv.tables.readings import NOT_KNOWN
+
+__all__ = ["read_delimited"]
+
+SEPARATORS = ",\t;|"
+LINES_LOOKED_AT = 20
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, which it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_NAMES = {"utf-16": "UTF-16", "utf-32": "UTF-32", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
+_UNEVEN = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+
+
+def read_delimited(content: bytes, separator: str | None = None) -> tuple[Any, list[str], list[str]]:
+    """A data frame of texts, the names in its first line, and what is to be told.
+
+    What pandas cannot parse is a ValueError.
+    """
+    import pandas
+
+    text, remarks = _decoded(content)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        raise TableError("it has zero bytes in it, which no text has. Is it a file of another kind?")
+    said = re.match(r'"?sep=(.)"?\n', text)  # so Excel writes which one it is
+    if said is not None:
+        separator, text = str(said[1]), text[said.end() :]
+    text = text.lstrip("\n")
+    if text[:200].lstrip().lower().startswith(("<!doctype", "<html", "<?xml")):
+        raise TableError("it is a web page or XML, and no table of text. Export it as CSV.")
+    if separator is None or separator not in text.partition("\n")[0]:
+        separator = _separator(text)
+    names, *rows = _first_rows(text, separator) or [[]]
+    if rows and len({len(row) for row in rows}) == 1 and len(rows[0]) == len(names) + 1:
+        at_the_end = all(not row[-1] for row in rows)
+        names = [*names, ""] if at_the_end else ["", *names]  # R does not name the rows' names
+    try:
+        frame = pandas.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            dtype=str,
+            na_values=list(NOT_KNOWN),
+            keep_default_na=False,
+            header=0,
+            names=_unique(names) if any(names) else None,
+            index_col=False,
+            skipinitialspace=True,
+            encoding_errors="strict",
+        )
+    except pandas.errors.ParserError as error:
+        raise TableError(_in_words(str(error))) from None
+    return frame, names, remarks
+
+
+def _decoded(content: bytes) -> tuple[str, list[str]]:
+    """The text, and a line about its encoding if that is not the usual one."""
+    for mark, encoding in _MARKS.items():
+        if content.startswith(mark):
+            return content.decode(encoding, errors="replace"), _told(encoding)
+    unmarked = _without_mark(content)
+    if unmarked is not None:
+        return content.decode(unmarked, errors="replace"), _told(unmarked)
+    try:
+        return content.decode("utf-8"), []
+    except UnicodeDecodeError:
+        return _otherwise(content)
+
+
+def _otherwise(content: bytes) -> tuple[str, list[str]]:
+    """Text that is not in UTF-8: it is damaged, or of Western Europe."""
+    text = content.decode("utf-8", errors="replace")
+    damaged = text.count("\ufffd")
+    if sum(c > "\x7f" for c in text) > 2 * damaged:
+        return text, [f"{damaged} bytes are no text in UTF-8, and stand as \ufffd."]
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text, [
+        "The text is not in UTF-8 and is read as Latin-1 (Windows-1252). If letters look wrong, save it "
+        'as what spreadsheets call "CSV UTF-8".'
+    ]
+
+
+def _without_mark(content: bytes) -> str | None:
+    """UTF-16 that does not say so: every other byte of Western text is zero."""
+    start = content[:2000]
+    n = max(len(start) // 2, 1)
+    high, low = start[0::2].count(0) / n, start[1::2].count(0) / n
+    if low > 0.5 and high < 0.1:
+        return "utf-16-le"
+    return "utf-16-be" if high > 0.5 and low < 0.1 else None
+
+
+def _told(encoding: str) -> list[str]:
+    return [f"The text is in {_NAMES[encoding]}."] if encoding in _NAMES else []
+
+
+def _separator(text: str) -> str:
+    """The one that makes rows of many cells, all alike."""
+    return max(SEPARATORS, key=lambda each: _evenness(_first_rows(text, each)))
+
+
+def _first_rows(text: str, separator: str) -> list[list[str]]:
+    """The cells of the first lines that have any."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    rows = []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+            if len(rows) == LINES_LOOKED_AT:
+                break
+    except csv.Error:  # a cell without an end, which the parser refuses in its own words
+        pass
+    return rows
+
+
+def _evenness(rows: list[list[str]]) -> float:
+    """How many cells the names have, times the share of rows that have as many."""
+    n_names, *n_cells = [len(row) for row in rows] or [1]
+    alike = sum(n in (n_names, n_names + 1) for n in n_cells)  # names of rows may have no name
+    return (n_names - 1) * (alike + 1) / (len(n_cells) + 1)
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names that the parser takes: those that are not there, or were there before, are counted."""
+    first = {name: i for i, name in reversed(list(enumerate(names)))}
+    return [
+        name if name and first[name] == i else f"{name or 'Unnamed'}: {i}"
+        for i, name in enumerate(names)
+    ]
+
+
+def _in_words(error: str) -> str:
+    """What the parser says, for those who look at the file."""
+    found = _UNEVEN.search(error)
+    if found is None:
+        return error.strip().partition("\n")[0]
+    return (
+        f"line {found[2]} has {found[3]} cells, and those before it {found[1]}. If a cell has the "
+        "separator in it, put quotes around it."
+    )

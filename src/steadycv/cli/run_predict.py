@@ -12,6 +12,7 @@ from steadycv.cli.errors import UserError, say_error
 from steadycv.cli.saved_model import load_model, versions
 from steadycv.tables.files import read_file
 from steadycv.tables.remarks import listed
+from steadycv.tables.table import texts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def run_predict(
 ) -> None:
     """Predict for a table, and say what is odd about it."""
     loaded = load_model(model)
-    table, notes = read_file(data, part)
+    table, notes = read_file(data, part, texts_of(loaded.readings))
     notes += _differences(table, loaded)
     other = "" if loaded.versions == versions() else _other_versions(loaded.versions, versions())
     try:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Readings: TypeAlias = dict[str, str]
 
 __all__ = [
+    "MOST_LOOKED_AT",
     "DateFormat",
     "best_order",
     "clash",
@@ -33,7 +34,7 @@ __all__ = [
 
 # A year, or three numbers. Else what is read as a date could be a month's name or a range.
 _LIKE_A_DATE = r"(?:\b|\D)\d{4}(?:\b|\D)|\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}"
-MOST_LOOKED_AT = 1000  # values of a column that may be dates
+MOST_LOOKED_AT = 1000  # values of a column, to see what it may be
 LEAST_DATES = 0.9  # the share of them that are; others can say that one is missing, as "unknown" does
 
 # The groups 1, 3 and 4 are a day, a month and a year in some order. No time of day, and no longer list

@@ -6,10 +6,14 @@ import codecs
 import csv
 import io
 import re
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
 
 from steadycv.tables.errors import TableError
-from steadycv.tables.readings import NOT_KNOWN
+from steadycv.tables.readings import NOT_KNOWN, is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 __all__ = ["read_delimited"]
 
@@ -23,13 +27,14 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _NAMES = {"utf-16": "UTF-16", "utf-32": "UTF-32", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
-_UNEVEN = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
-def read_delimited(content: bytes, separator: str | None = None) -> tuple[Any, list[str], list[str]]:
-    """A data frame of texts, the names in its first line, and what is to be told.
+def read_delimited(
+    content: bytes, separator: str | None = None, as_text: Collection[str] = ()
+) -> tuple[Any, list[str], list[str]]:
+    """A data frame, the names in its first line, and what is to be told.
 
-    What pandas cannot parse is a ValueError.
+    Columns of plain numbers are such, but for those in `as_text`; all others are texts.
     """
     import pandas
 
@@ -49,21 +54,25 @@ def read_delimited(content: bytes, separator: str | None = None) -> tuple[Any, l
     if rows and len({len(row) for row in rows}) == 1 and len(rows[0]) == len(names) + 1:
         at_the_end = all(not row[-1] for row in rows)
         names = [*names, ""] if at_the_end else ["", *names]  # R does not name the rows' names
-    try:
-        frame = pandas.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            dtype=str,
-            na_values=list(NOT_KNOWN),
-            keep_default_na=False,
-            header=0,
-            names=_unique(names) if any(names) else None,
-            index_col=False,
-            skipinitialspace=True,
-            encoding_errors="strict",
-        )
-    except pandas.errors.ParserError as error:
-        raise TableError(_in_words(str(error))) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pandas.errors.ParserWarning)  # that cells are lost
+        try:
+            frame = pandas.read_csv(
+                io.StringIO(text),
+                sep=separator,
+                dtype=str,
+                na_values=list(NOT_KNOWN),
+                keep_default_na=False,
+                header=0,
+                names=_unique(names) if any(names) else None,
+                index_col=False,
+                skipinitialspace=True,
+            )
+        except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
+            raise TableError(_why(str(error), text, separator, len(names))) from None
+    for name in frame.columns:
+        if name not in as_text and is_plain(frame[name]):
+            frame[name] = pandas.to_numeric(frame[name])
     return frame, names, remarks
 
 
@@ -131,11 +140,12 @@ def _first_rows(text: str, separator: str) -> list[list[str]]:
     return rows
 
 
-def _evenness(rows: list[list[str]]) -> float:
-    """How many cells the names have, times the share of rows that have as many."""
+def _evenness(rows: list[list[str]]) -> tuple[float, float]:
+    """How many cells the names have, times the share of rows that have as many; and that share alone."""
     n_names, *n_cells = [len(row) for row in rows] or [1]
     alike = sum(n in (n_names, n_names + 1) for n in n_cells)  # names of rows may have no name
-    return (n_names - 1) * (alike + 1) / (len(n_cells) + 1)
+    share = (n_cells.count(n_names) + 1) / (len(n_cells) + 1)
+    return (n_names - 1) * (alike + 1) / (len(n_cells) + 1), share
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -147,12 +157,18 @@ def _unique(names: list[str]) -> list[str]:
     ]
 
 
-def _in_words(error: str) -> str:
-    """What the parser says, for those who look at the file."""
-    found = _UNEVEN.search(error)
-    if found is None:
-        return error.strip().partition("\n")[0]
-    return (
-        f"line {found[2]} has {found[3]} cells, and those before it {found[1]}. If a cell has the "
-        "separator in it, put quotes around it."
-    )
+def _why(error: str, text: str, separator: str, n_names: int) -> str:
+    """What the parser stumbled over, for those who look at the file."""
+    if "EOF inside string" in error:
+        return "a quotation mark has no second one: perhaps a cell begins with one that is none."
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    try:
+        for row in reader:
+            if len(row) > n_names:
+                return (
+                    f"line {reader.line_num} has {len(row)} cells, and the first line {n_names}. If a "
+                    "cell has the separator in it, put quotes around it."
+                )
+    except csv.Error as other:
+        return str(other)
+    return error.strip().partition("\n")[0]

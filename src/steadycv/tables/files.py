@@ -19,7 +19,7 @@ from steadycv.tables.errors import TableError
 from steadycv.tables.readings import NOT_KNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 __all__ = ["STANDARD_INPUT", "name_of", "read_file"]
 
@@ -44,11 +44,14 @@ _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER 
 _NEEDED = {"parquet": "pyarrow", "excel": "openpyxl", "duckdb": "duckdb"}
 
 
-def read_file(path: Path, part: str | None = None) -> tuple[Any, list[str]]:
+def read_file(
+    path: Path, part: str | None = None, as_text: Collection[str] = ()
+) -> tuple[Any, list[str]]:
     """A data frame with texts as names, and what is to be told of the file.
 
     What a file begins with says what kind it is, and then its ending. `part` is a sheet of Excel, a
-    table of a database, or a query.
+    table of a database, or a query. In text with separators, columns in `as_text` are not taken as
+    numbers whatever they look like.
     """
     name = name_of(path)
     try:
@@ -59,7 +62,10 @@ def read_file(path: Path, part: str | None = None) -> tuple[Any, list[str]]:
         _check_installed(kind)
         if part is not None and kind in (TEXT, PARQUET) and not _is_query(part):
             raise TableError(f"it has one table, and none that is called {part!r}.")
-        frame, names, remarks = _READERS[kind](path, content, part)
+        if kind == TEXT:
+            frame, names, remarks = _read_text(path, content, part, as_text)
+        else:
+            frame, names, remarks = _READERS[kind](path, content, part)
     except TableError as error:
         raise TableError(f"{name} cannot be read: {error}") from None
     except (
@@ -103,9 +109,11 @@ def _check_installed(kind: str) -> None:
         raise TableError(f"such files need {package}: pip install 'steadycv[tables]'.")
 
 
-def _read_text(path: Path, content: bytes, query: str | None) -> tuple[Any, list[str], list[str]]:
+def _read_text(
+    path: Path, content: bytes, query: str | None, as_text: Collection[str]
+) -> tuple[Any, list[str], list[str]]:
     separator = "\t" if ".tsv" in path.name.lower() else None
-    frame, names, remarks = read_delimited(content, separator)
+    frame, names, remarks = read_delimited(content, separator, as_text)
     return (frame, names, remarks) if query is None else (*_queried(frame, query), remarks)
 
 
@@ -125,8 +133,9 @@ def _read_excel(path: Path, content: bytes, sheet: str | None) -> tuple[Any, lis
         sheets = [str(each) for each in book.sheet_names]
         if sheet is not None and sheet not in sheets:
             raise TableError(f"it has no sheet {sheet!r}. There are {', '.join(sheets)}.")
-        rows = book.parse(
-            sheet or sheets[0],
+        rows = pandas.read_excel(
+            book,
+            sheet_name=sheet or sheets[0],
             header=None,
             dtype=object,
             na_values=list(NOT_KNOWN),
@@ -200,7 +209,6 @@ def _queried(frame: Any, query: str) -> tuple[Any, list[str]]:
 
 
 _READERS: dict[str, Callable[[Path, bytes, str | None], tuple[Any, list[str], list[str]]]] = {
-    TEXT: _read_text,
     PARQUET: _read_parquet,
     EXCEL: _read_excel,
     OLD_EXCEL: _refuse_old_excel,

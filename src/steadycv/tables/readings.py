@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steadycv.tables.dates import (
+    MOST_LOOKED_AT,
     DateFormat,
     best_order,
     has_dates,
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST",
-    "NOT_KNOWN",
     "MOST_CATEGORIES",
+    "NOT_KNOWN",
     "Kind",
     "Reading",
     "decimal_of_table",
     "find_readings",
+    "is_plain",
     "read_column",
 ]
 
@@ -160,7 +162,7 @@ class Reading:
         if pandas.api.types.is_numeric_dtype(column):
             return _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
         texts = _texts(column)
-        read = pandas.to_numeric(texts, errors="coerce")
+        read = _plain(texts)
         others = texts[read.isna() & texts.notna()]
         if len(others) or (self.number is not None and self.number.decimal == COMMA):
             others = texts[texts.notna()] if self.number is not None else others
@@ -290,13 +292,14 @@ def _of_texts(name: str, texts: Any, decimal: str) -> Reading:
 
 def _as_number(name: str, texts: Any, counts: Any, decimal: str) -> Reading | None:
     """A column of texts as numbers, if nearly all are."""
-    import pandas
-
-    plain = pandas.to_numeric(counts.index.to_series(), errors="coerce").notna().to_numpy()
+    plain = _plain(counts.index.to_series()).notna().to_numpy()
     if plain.all():
         grouped = decimal == COMMA and _are_grouped(counts.index)
         if not grouped:
-            return _of_numbers(Reading(name, Kind.NUMBER), pandas.to_numeric(texts))
+            return _of_numbers(Reading(name, Kind.NUMBER), _plain(texts))
+    some = counts.iloc[:MOST_LOOKED_AT]
+    if max(each.n_numbers for each in find_formats(dict(some.items())).values()) < some.sum() / 2:
+        return None
     formats = find_formats(dict(counts.items()))
     best = max(each.n_numbers for each in formats.values())
     found = next(
@@ -373,27 +376,27 @@ def _if_worth_it(reading: Reading, column: Any, *, kept: bool) -> Reading:
     """The reading of a column that may say nothing of other rows: it counts, names, or is constant."""
     if reading.left_out:
         return replace(reading, left_out="") if kept and reading.can_be_kept else reading
+    numbers = np.sort(reading.numbers(column)) if reading.kind is Kind.NUMBER else None
     n_known = len(column) - reading.n_missing
-    n_values = _n_values(reading, column)
+    n_values = column.nunique() if numbers is None else len(np.unique(numbers[:n_known]))
     parts = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", reading.name).lower()))
+    is_named = (
+        bool(parts & _OF_IDENTIFIERS) and n_values > MOST_CATEGORIES and reading.kind is not Kind.DATE
+    )
     reason, notes = "", []
     if n_values <= 1 and not reading.n_missing:
         reason = CONSTANT
-    elif reading.kind is Kind.NUMBER and _counts_rows(reading, column):
+    elif numbers is not None and len(numbers) > 1 and (np.diff(numbers) == 1).all():
         reason = "as it just counts the rows"
-    elif (
-        parts & _OF_IDENTIFIERS
-        and n_values == n_known > MOST_CATEGORIES
-        and reading.kind is not Kind.DATE
-    ):
+    elif is_named and n_values == n_known:
         reason = "as an identifier that is another one in every row"
     elif reading.kind is Kind.WORDS:
         reason = "as text of several words that differs in most rows"
     elif reading.kind is Kind.CATEGORY and n_values > max(MOST_CATEGORIES, 0.5 * n_known):
         reason = "as text that differs in most rows"
-    elif parts & _OF_CODES and reading.kind is Kind.NUMBER:
+    elif parts & _OF_CODES and numbers is not None:
         notes.append("looks like a code rather than a quantity")
-    elif parts & _OF_IDENTIFIERS and n_values > MOST_CATEGORIES and reading.kind is not Kind.DATE:
+    elif is_named:
         notes.append(
             "looks like an identifier that several rows share: --groups keeps these together, and a "
             "model knows no new ones"
@@ -401,21 +404,6 @@ def _if_worth_it(reading: Reading, column: Any, *, kept: bool) -> Reading:
     if kept and reason != CONSTANT:
         reason = ""
     return replace(reading, left_out=reason, notes=(*reading.notes, *notes))
-
-
-def _n_values(reading: Reading, column: Any) -> int:
-    if reading.kind is Kind.NUMBER:
-        values = reading.numbers(column)
-        return len(np.unique(values[~np.isnan(values)]))
-    if reading.kind is Kind.DATE:
-        return 2 if reading.date is None else int(column.nunique())
-    return int(column.astype(str).where(column.notna()).nunique())
-
-
-def _counts_rows(reading: Reading, column: Any) -> bool:
-    """Whether the numbers are consecutive, each once, in any order."""
-    values = np.sort(reading.numbers(column))
-    return len(values) > 1 and bool((np.diff(values) == 1).all())
 
 
 def decimal_of_table(frame: Any) -> str:
@@ -427,7 +415,7 @@ def decimal_of_table(frame: Any) -> str:
         column = frame[name]
         if pandas.api.types.is_numeric_dtype(column) or is_of_dates(column):
             continue
-        counts = _texts(column.dropna().iloc[:1000]).value_counts()
+        counts = _texts(column.dropna().iloc[:MOST_LOOKED_AT]).value_counts()
         if not len(counts) or not counts.index.str.contains(r"\d[.,]\d").any():
             continue
         n_numbers = {mark: each.n_numbers for mark, each in find_formats(dict(counts.items())).items()}
@@ -441,8 +429,9 @@ def decimal_of_table(frame: Any) -> str:
 
 def _are_grouped(texts: Any) -> bool:
     """Whether all texts with a point can be thousands, and some are."""
-    with_points = [text for text in texts if POINT in text]
-    return bool(with_points) and all(map(is_grouped, with_points))
+    with_points = (text for text in texts if POINT in text)
+    first = next(with_points, None)
+    return first is not None and is_grouped(first) and all(map(is_grouped, with_points))
 
 
 def _is_disguised(text: str, number: float) -> bool:
@@ -454,12 +443,28 @@ def _is_disguised(text: str, number: float) -> bool:
 
 def _mixed_units(counts: Any) -> str:
     """Why numbers with different units are not used."""
-    some = dict(counts.iloc[:1000].items())
+    some = dict(counts.iloc[:MOST_LOOKED_AT].items())
     found = find_formats(some)[POINT]
     if found.other_units is None or found.n_numbers < LEAST_OF_A_UNIT * sum(some.values()):
         return ""
     one, other = found.other_units
     return f"as numbers of different units, such as {one!r} and {other!r}"
+
+
+def is_plain(column: Any) -> bool:
+    """Whether all texts of a column are plain numbers, and neither codes nor, perhaps, in thousands."""
+    import pandas
+
+    try:
+        numbers = pandas.to_numeric(column)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    if numbers.dtype == object or not numbers.notna().any():
+        return False
+    texts = column.dropna()
+    if texts.str.fullmatch(_PADDED).any():
+        return False
+    return not _are_grouped(texts)
 
 
 def _texts(column: Any) -> Any:
@@ -483,6 +488,16 @@ def _categories(column: Any) -> NDArray[np.object_]:
             column = column.astype("Int64")
     texts = _texts(column)
     return np.asarray(texts.where(texts.notna(), MISSING).to_numpy(dtype=object))
+
+
+def _plain(texts: Any) -> Any:
+    """Texts as numbers, NaN where they are no plain ones."""
+    import pandas
+
+    numbers = pandas.to_numeric(texts, errors="coerce")
+    if numbers.dtype == object:  # whole numbers that are too long for 64 bits
+        numbers = numbers.map(str).map(float)
+    return numbers.astype(np.float64)
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

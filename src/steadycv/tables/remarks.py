@@ -10,7 +10,7 @@ from steadycv.tables.preparation import MOST_WORDS
 from steadycv.tables.readings import LARGEST, MOST_CATEGORIES, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from steadycv.tables.readings import Reading
 
@@ -26,7 +26,12 @@ _WHAT_IS_MADE = {
 }
 
 
-def remarks(readings: Sequence[Reading], to_keep: str = "--keep {}") -> list[str]:
+def keep_by_option(name: str) -> str:
+    """How the command line is asked to keep a column."""
+    return f"--keep {shlex.quote(name)}"
+
+
+def remarks(readings: Sequence[Reading], to_keep: Callable[[str], str] = keep_by_option) -> list[str]:
     """What is done with columns, and what is odd about them; `to_keep` says how to ask for one."""
     used = [each for each in readings if not each.left_out]
     lines = [_count(used), *_examples(used), *_dates(used), *_missing(used), *_too_large(used)]
@@ -105,12 +110,12 @@ def _too_large(used: Sequence[Reading]) -> list[str]:
     ]
 
 
-def _left_out(readings: Sequence[Reading], to_keep: str) -> list[str]:
+def _left_out(readings: Sequence[Reading], to_keep: Callable[[str], str]) -> list[str]:
     lines = []
     for reason in dict.fromkeys(each.left_out for each in readings if each.left_out):
         names = [each.name for each in readings if each.left_out == reason]
         lines.append(f"Not used, {reason}: {listed(names)}.")
     kept = [each.name for each in readings if each.left_out and each.can_be_kept]
     if kept:
-        lines.append(f"{to_keep.format(shlex.quote(kept[0]))} uses such a column nevertheless.")
+        lines.append(f"{to_keep(kept[0])} uses such a column nevertheless.")
     return lines

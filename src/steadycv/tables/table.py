@@ -12,7 +12,7 @@ from steadycv.tables import hints
 from steadycv.tables.errors import TableError
 from steadycv.tables.files import name_of, read_file
 from steadycv.tables.preparation import preparation
-from steadycv.tables.readings import find_readings
+from steadycv.tables.readings import Kind, find_readings
 from steadycv.tables.remarks import remarks
 from steadycv.tables.targets import features_and_target, find_column
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from steadycv.tables.readings import Reading
     from steadycv.tables.targets import Target, Task
 
-__all__ = ["Table", "as_models_take_them", "find_used", "is_polars", "read"]
+__all__ = ["Table", "as_models_take_them", "find_used", "is_polars", "read", "texts_of"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Table:
         TableError
             If a column is not there, or is no such column.
         """
-        frame, _, polars = _frame(source, table)
+        frame, _, polars = _frame(source, table, texts_of(self.readings))
         X = as_models_take_them(frame, self.readings)
         return _as_polars(X) if polars else X
 
@@ -179,7 +179,7 @@ def read(
     if target is not None:
         frame, found = features_and_target(frame, target, task)
     X, readings = find_used(frame, keep)
-    lines = [*about, *remarks(readings, "keep=[{!r}]")]
+    lines = [*about, *remarks(readings, "keep=[{!r}]".format)]
     if found is not None:
         lines += [*found.notes, *hints.leaks(X, readings, found)]
         lines += hints.order(frame, readings, found, "TimeSeriesSplit on rows sorted by {}")
@@ -212,17 +212,22 @@ def as_models_take_them(frame: Any, readings: Sequence[Reading]) -> Any:
     return pandas.DataFrame(columns)
 
 
+def texts_of(readings: Sequence[Reading]) -> list[str]:
+    """The columns that are texts also where all of them look like plain numbers."""
+    return [each.name for each in readings if each.kind is not Kind.NUMBER or each.number is not None]
+
+
 def is_polars(source: Any) -> bool:
     """Whether something is a data frame of polars."""
     return type(source).__module__.partition(".")[0] == "polars"
 
 
-def _frame(source: Any, part: str | None) -> tuple[Any, list[str], bool]:
+def _frame(source: Any, part: str | None, as_text: Collection[str] = ()) -> tuple[Any, list[str], bool]:
     """A data frame of pandas, what is to be told of its file, and whether it came from polars."""
     import pandas
 
     if isinstance(source, str | Path):
-        frame, about = read_file(Path(source), part)
+        frame, about = read_file(Path(source), part, as_text)
         return frame, [f"{name_of(Path(source))}: {line}" for line in about], False
     if is_polars(source):
         return source.to_pandas(), [], True

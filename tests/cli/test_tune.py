@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from typer.testing import CliRunner
 from steadycv import StabilitySearchCV, rules
 from steadycv.cli.app import app
 from steadycv.cli.request import Deliver, Rule
-from steadycv.cli.saved_model import load_model
+from steadycv.cli.saved_model import load_model, save_model
 from steadycv.cli.tune import _complete_model
 from steadycv.model_catalogue import MODELS
 from steadycv.offers import DELIVER
@@ -744,3 +745,113 @@ def test_completion():
         check=False,
     )
     assert result.stdout.split() == ["--model"]
+
+
+@pytest.fixture
+def messy(tmp_path):
+    """A table with a price in dollars, days, comments, and rare kinds."""
+    rng = np.random.default_rng(0)
+    rooms = rng.integers(1, 9, size=60)
+    days = pd.date_range("2020-01-01", periods=60)[rng.permutation(60)]
+    frame = pd.DataFrame(
+        {
+            "nr": range(1, 61),
+            "rooms": [f"{n} rooms" for n in rooms],
+            "sold": days.strftime("%d.%m.%Y"),
+            "comment": [
+                f"{'lovely' if n > 4 else 'plain'} house, number {i}" for i, n in enumerate(rooms)
+            ],
+            "price": [f"${n * 50000 + 7 * i:,}" for i, n in enumerate(rooms)],
+            "kind": [["flat", "villa", "hut"][(i > 29) + (i > 57)] for i in range(60)],
+        }
+    )
+    path = tmp_path / "messy.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_prices_days_and_words(messy, out):
+    options = ("--target", "price", "--keep", "comment", "--out", out, "--folds", 3)
+    words = " ".join(done("tune", messy, *options).stdout.split())
+    for text in (
+        "1 numeric, 1 date and 2 text columns are used.",
+        "Read as numbers: rooms (",
+        "sold: dates, used as month, day of week, days.",
+        "comment: one column for each of the 100 commonest words",
+        "Not used, as it just counts the rows: nr. --keep nr uses such a column nevertheless.",
+        "The target 'price' is read as numbers: '$",
+        "rooms explains 'price' almost alone: unless it is known before 'price' is, remove it",
+        "sold has dates, and rows are split at random",
+    ):
+        assert text in words
+    predicted = done("predict", out / "model.skops", messy)
+    assert predicted.stderr == "steadycv: The target 'price' is in the table; it is not used.\n"
+    found = pd.read_csv(io.StringIO(predicted.stdout))["prediction"]
+    price = pd.read_csv(messy)["price"].str.replace(r"[$,]", "", regex=True).astype(float)
+    assert np.abs(found - price).max() < 20000
+    columns = json.loads((out / "results.json").read_text())["data"]["columns"]
+    assert columns[1]["number"] == {"decimal": ".", "prefix": "", "unit": "room"}
+    assert load_model(out / "model.skops").readings[2].date.origin == "2020-01-01"
+    command = json.loads((out / "results.json").read_text())["command"]
+    assert "--keep comment" in command
+
+    new = pd.read_csv(messy)[:3].assign(rooms=["3 rooms", "4", "5 metres"])
+    new.to_csv(messy, index=False)
+    line = refused("predict", out / "model.skops", messy)
+    assert "The column 'rooms' must have numbers; 1 of its values are none, such as '5 metres'." in line
+
+
+def test_rare_classes_are_merged(messy, out):
+    options = ("--target", "kind", "--out", out)
+    line = refused("tune", messy, *options)
+    assert line.endswith("'hut' has 2. Put rare classes together with --merge-rare.")
+    result = done("tune", messy, *options, "--merge-rare")
+    assert "hut, villa are one class, (rest), so that none has fewer than 5 rows." in result.stdout
+    frame = pd.read_csv(messy)
+    frame.loc[[3, 17, 44], "kind"] = "cave"
+    frame.to_csv(messy, index=False)
+    words = " ".join(
+        done("tune", messy, "--target", "kind", "--out", out, "--merge-rare").stdout.split()
+    )
+    assert "hut, cave are one class, (rest), so that none has fewer than 5 rows." in words
+    data = json.loads((out / "results.json").read_text())["data"]
+    assert data["classes"] == ["(rest)", "flat", "villa"]
+    assert "--merge-rare is for classes" in refused(
+        "tune", messy, "--target", "price", "--merge-rare", "--out", out
+    )
+
+
+def test_sheets_tables_and_queries(messy, out, grid):
+    pytest.importorskip("openpyxl")
+    book = messy.with_suffix(".xlsx")
+    frame = pd.read_csv(messy)
+    with pd.ExcelWriter(book) as file:
+        frame[:5].to_excel(file, sheet_name="Notes", index=False)
+        frame.to_excel(file, sheet_name="Houses", index=False)
+    options = ("--target", "price", "--model", "ridge", "--grid", grid, "--out", out)
+    assert "There are 5 rows" in refused("tune", book, *options)
+    words = done("tune", book, *options, "--table", "Houses").stdout
+    assert words.split("ridge on")[0] == done("tune", messy, *options).stdout.split("ridge on")[0]
+    by_sheet = done("predict", out / "model.skops", book, "--table", "Houses").stdout
+    assert by_sheet == done("predict", out / "model.skops", messy).stdout
+
+
+def test_price_of_text_goes_in_no_circle(messy, out):
+    line = refused("tune", messy, "--target", "comment", "--out", out)
+    assert "is text that differs in most rows" in line
+    assert "--task" not in line
+    line = refused("tune", messy, "--target", "comment", "--task", "regression", "--out", out)
+    assert "The target 'comment' is not numeric" in line
+
+
+def test_old_model_files_are_refused(messy, out):
+    done("tune", messy, "--target", "price", "--out", out, "--folds", 3, "--quiet")
+    model = load_model(out / "model.skops")
+    model.format_version = 1
+    save_model(out / "model.skops", model)
+    line = refused("predict", out / "model.skops", messy)
+    assert "has the format 1, and this release of steadycv reads 2: tune it again." in line
+
+
+def test_version():
+    assert done("--version").stdout == f"steadycv {version('steadycv')}\n"

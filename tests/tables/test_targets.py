@@ -108,3 +108,41 @@ def test_quantities_are_found(values):
 def test_times_are_no_target():
     with pytest.raises(TableError, match="is a time"):
         features_and_target(FRAME.assign(y=pd.date_range("2020-01-01", periods=30)), "y")
+
+
+def merged(*values, rare_below=5):
+    frame = pd.DataFrame({"a": range(len(values)), "y": values})
+    return features_and_target(frame, "y", rare_below=rare_below)[1]
+
+
+def test_rare_classes_become_one():
+    target = merged(*["x"] * 20, *["u"] * 3, *["v"] * 4, *["z"] * 9)
+    assert target.classes == ["(rest)", "x", "z"]
+    assert np.bincount(target.y).tolist() == [7, 20, 9]
+    assert target.notes == ["u, v are one class, (rest), so that none has fewer than 5 rows."]
+    assert merged(*["x"] * 20, *["u"] * 3, *["v"], *["z"] * 9).classes == ["(rest)", "x"]
+    assert merged(*["x"] * 20, *["z"] * 9).classes == ["x", "z"]
+    with pytest.raises(TableError, match="has 2 classes, and together the rare ones leave no other"):
+        merged(*["x"] * 20, "z")
+
+
+def test_whole_numbers_that_are_merged_become_texts():
+    target = merged(*[1] * 20, *[2] * 20, *[3] * 4, *[4] * 4)
+    assert target.classes == ["(rest)", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [(["$1,200", "$900"] * 15, 900), (["13.5 %", "9 %"] * 15, 9), (["1.200,5", "900"] * 15, 900)],
+)
+def test_numbers_in_disguise_as_target(texts, value):
+    texts = [f"{text}" if i > 1 else text.replace("9", "8") for i, text in enumerate(texts)]
+    _, target = features_and_target(FRAME.assign(y=texts), "y", "regression")
+    assert target.y[3] == value
+    assert target.notes[0].startswith("The target 'y' is read as numbers: ")
+
+
+def test_names_that_are_numbers_are_told():
+    frame = pd.DataFrame([[1.5, 2.5]] * 30, columns=["5.1", "3.5"])
+    with pytest.raises(TableError, match="The first line should have the names of columns"):
+        features_and_target(frame, "y")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -39,6 +39,32 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"steadycv {version('steadycv')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _of_all(
+    version: Annotated[  # its callback has done all
+        bool,
+        typer.Option(
+            "--version",
+            metavar="",
+            help="Say which release this is.",
+            callback=_say_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Hyperparameters that are steady, and honestly reported."""
+
+
 app.command()(tune)
 app.command()(predict)
 app.command()(compare)

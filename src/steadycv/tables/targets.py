@@ -171,7 +171,7 @@ def _without_rare(target: Target, rare_below: int) -> Target:
     labels = np.array([str(each) for each in target.classes], dtype=object)
     labels[rare] = REST
     classes, y = np.unique(labels[target.y].astype(str), return_inverse=True)
-    note = f"{n_rare} classes of {target.name!r} with few rows are one, {REST}: {listed(names)}."
+    note = f"{listed(names)} are one class, {REST}, so that none has fewer than {rare_below} rows."
     return Target(target.name, target.task, y, classes.tolist(), [*target.notes, note])
 
 

@@ -245,6 +245,11 @@ TABLES = {
         {"a": CATEGORY, "Unnamed: 2": EMPTY},
         {"b": SMALL},
     ),
+    "a title": (
+        "Report of 2023\n\nby me\n" + lines(",", a=CITIES, b=SMALL, c=SMALL),
+        {"a": CATEGORY},
+        {"b": SMALL, "c": SMALL},
+    ),
     "lines in cells": (
         lines(",", **{'"a\nname"': [f'"{c}\nnext"' for c in CITIES]}, b=SMALL),
         {"a\nname": CATEGORY},
@@ -300,8 +305,9 @@ def test_what_was_decided_survives_saving(tmp_path, name):
         ("damaged utf-8", "1 bytes are no text in UTF-8"),
         ("dollars", f"Read as numbers: a ('${NUMBERS[0]:,.2f}' is {NUMBERS[0]:.12g})"),
         ("unknown among numbers", "a has texts where others have numbers, taken as missing: 'unknown'."),
-        ("too large", "a is infinite, or beyond 1e+38, in 2 rows, which are taken as missing."),
+        ("too large", "a is infinite, or beyond 1e+38, in 2 rows, taken as missing."),
         ("several units", "Not used, as numbers of different units"),
+        ("a title", "Lines above the names of columns are left out: 'Report of 2023 by me'."),
         ("counting", "Not used, as it just counts the rows: row, nr."),
         ("identifiers", "zip code looks like a code rather than a quantity."),
         ("identifiers", "machine_id looks like an identifier that several rows share"),

@@ -55,7 +55,7 @@ def test_columns_are_found():
     words = " ".join(remarks(readings))
     assert "2 numeric, 1 date and 2 text columns are used." in words
     assert "3 missing values in number, when are replaced by the column's median" in words
-    assert "number is infinite, or beyond 1e+38, in 1 rows, which are taken as missing." in words
+    assert "number is infinite, or beyond 1e+38, in 1 row, taken as missing." in words
     assert "Not used, as empty: empty. Not used, as neither numbers nor text: long." in words
 
 

@@ -7,6 +7,7 @@ import csv
 import io
 import re
 import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from steadycv.tables.errors import TableError
@@ -50,6 +51,9 @@ def read_delimited(
         raise TableError("it is a web page or XML, and no table of text. Export it as CSV.")
     if separator is None or separator not in text.partition("\n")[0]:
         separator = _separator(text)
+    text, above = _without_title(text, separator)
+    if above:
+        remarks.append(f"Lines above the names of columns are left out: {above!r}.")
     names, *rows = _first_rows(text, separator) or [[]]
     if rows and len({len(row) for row in rows}) == 1 and len(rows[0]) == len(names) + 1:
         at_the_end = all(not row[-1] for row in rows)
@@ -121,8 +125,35 @@ def _told(encoding: str) -> list[str]:
 
 
 def _separator(text: str) -> str:
-    """The one that makes rows of many cells, all alike."""
-    return max(SEPARATORS, key=lambda each: _evenness(_first_rows(text, each)))
+    """The one that makes rows of many cells, all alike; of lines below a title if it parts not that."""
+    rows = {each: _first_rows(text, each) for each in SEPARATORS}
+    if all(len(found[0]) == 1 for found in rows.values() if found):
+        rows = {each: found[_n_above(found) :] for each, found in rows.items()}
+    return max(SEPARATORS, key=lambda each: _evenness(rows[each]))
+
+
+def _without_title(text: str, separator: str) -> tuple[str, str]:
+    """The text from the first of its usual lines on, and what stands above: lines of a cell or two."""
+    rows = _first_rows(text, separator)
+    n_above = _n_above(rows)
+    if not n_above:
+        return text, ""
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    n_rows = n_lines = 0
+    for row in reader:
+        n_rows += bool(row)
+        if n_rows > n_above:
+            break
+        n_lines = reader.line_num
+    above = " ".join(cell for row in rows[:n_above] for cell in row if cell)
+    return text.split("\n", n_lines)[n_lines], above
+
+
+def _n_above(rows: list[list[str]]) -> int:
+    """How many rows stand above the first that has as many cells as most, or one less."""
+    usual = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    return 0 if usual < 3 else next(i for i, row in enumerate(rows) if len(row) >= usual - 1)
 
 
 def _first_rows(text: str, separator: str) -> list[list[str]]:

@@ -103,8 +103,8 @@ def _missing(used: Sequence[Reading]) -> list[str]:
 
 def _too_large(used: Sequence[Reading]) -> list[str]:
     return [
-        f"{each.name} is infinite, or beyond {LARGEST:g}, in {each.n_too_large} rows, which are taken "
-        "as missing."
+        f"{each.name} is infinite, or beyond {LARGEST:g}, in {each.n_too_large} "
+        f"row{'s' * (each.n_too_large > 1)}, taken as missing."
         for each in used
         if each.n_too_large
     ]

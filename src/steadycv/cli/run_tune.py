@@ -107,7 +107,7 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
         out / REPORT,
         data_name=problem.name,
         command=problem.request.command(),
-        notes=[_facts(problem)],
+        notes=[_facts(problem), *problem.hints],
     )
     write_whole(out / RESULTS, candidates_csv(ranking).encode())
     write_whole(out / JSON, results_json(problem, ranking).encode())
@@ -127,4 +127,4 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
 
 def _facts(problem: Problem) -> str:
     facts = [f"Predicted: {problem.target.name}.", f"Splits: {problem.request.splits}."]
-    return " ".join([*facts, *problem.notes])
+    return " ".join([*facts, *(note for note in problem.notes if note not in problem.hints)])

@@ -49,6 +49,7 @@ class Problem:
     groups: Any
     searches: dict[str, StabilitySearchCV]
     notes: list[str]
+    hints: list[str]  # those of the notes that say what to look at before the result is believed
 
 
 def prepare(request: Request) -> Problem:
@@ -70,9 +71,9 @@ def prepare(request: Request) -> Problem:
     if request.merge_rare and not target.classes:
         raise UserError(f"--merge-rare is for classes, and {target_name!r} has numbers.")
     X, readings = find_used(features, request.keep)
-    notes += hints.leaks(X, readings, target)
+    hinted = hints.leaks(X, readings, target)
     if request.time is None and groups is None:
-        notes += hints.order(features, readings, target)
+        hinted += hints.order(features, readings, target)
     models = {each: find_model(each, target.task) for each in request.model}
     pipelines = {each: _pipeline(readings, model, target, request) for each, model in models.items()}
     if request.scoring is not None:
@@ -101,11 +102,11 @@ def prepare(request: Request) -> Problem:
         )
         for each, model in models.items()
     }
-    notes = [*about, *remarks(readings), *target.notes, *notes]
+    notes = [*about, *remarks(readings), *target.notes, *notes, *hinted]
     if request.grid is not None:
         without = [each for each in models if each not in grids]
         notes += [f"{request.grid} has no grid for {each}: it has its default one." for each in without]
-    return Problem(request, name, X, readings, target, groups, searches, notes)
+    return Problem(request, name, X, readings, target, groups, searches, notes, hinted)
 
 
 def _check_options(request: Request) -> None:

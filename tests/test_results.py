@@ -9,6 +9,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV, rules
 from steadycv.lattice import Lattice
@@ -243,3 +244,26 @@ def test_why_there_is_no_choice():
     ledger.error[0, 1] = np.inf
     assert "On the test rows of split 0, 2 no candidate has a score" in why_no_choice(ledger)
     assert "stratified, shuffled or larger test sets" in why_no_choice(ledger)
+
+
+def of_trees(X):
+    grid = [{"max_depth": [1, 2], "max_features": [2, "sqrt"]}, {"min_samples_leaf": [1, 3]}]
+    return StabilitySearchCV(DecisionTreeRegressor(random_state=0), grid, cv=3).fit(X, Y)
+
+
+def test_results_as_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    search = of_trees(X)
+    expected = pandas.DataFrame(search.cv_results_).drop(columns="params")
+    pandas.testing.assert_frame_equal(search.frame(), expected)
+
+
+def test_polars_in_polars_out():
+    polars = pytest.importorskip("polars")
+    search = of_trees(polars.DataFrame(X, schema=["a", "b"]))
+    frame = search.frame()
+    assert isinstance(frame, polars.DataFrame)
+    assert frame["cv_error"].to_list() == search.cv_results_["cv_error"].tolist()
+    assert frame["param_max_depth"].to_list() == [1, 1, 2, 2, None, None]
+    assert frame["param_max_features"].to_list() == ["2", "sqrt", "2", "sqrt", None, None]
+    assert "params" not in frame.columns

@@ -55,6 +55,7 @@ from steadycv.notebook import ResultsInNotebook
 from steadycv.planning import Planner
 from steadycv.racing import asks_for_race, new_race
 from steadycv.reducing import Keep
+from steadycv.results import results_frame
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
 from steadycv.strategies import exhaustive, get_proposals, get_strategy
@@ -282,6 +283,17 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         """
         check_is_fitted(self)
         return summarize(self)
+
+    def frame(self) -> Any:
+        """The table of candidates, `cv_results_` without ``params``, as a data frame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each candidate: of polars if it was fitted to a frame of polars, else of pandas.
+        """
+        check_is_fitted(self)
+        return results_frame(self.cv_results_, self._evidence.package)
 
     # What the parameters say.
 

@@ -184,6 +184,7 @@ class Concluding(Conclusions):
             splitter=splitter,
             losses=losses,
             members=members,
+            package=type(problem.X).__module__.partition(".")[0],
         )
 
     def _bootstrapped(

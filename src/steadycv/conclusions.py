@@ -78,6 +78,8 @@ class Evidence(NamedTuple):
         rows; and of the views' own choices. None where there is no loss of a sample.
     members : dict of int to ndarray
         By split, what the model without it that a committee has says of its test rows.
+    package : str
+        The package that the data came from, as ``"polars"``.
     """
 
     targets: NDArray[Any] | None
@@ -86,6 +88,7 @@ class Evidence(NamedTuple):
     splitter: type
     losses: dict[str, list[NDArray[np.float64]] | None]
     members: dict[int, NDArray[Any]]
+    package: str
 
 
 class Conclusions:

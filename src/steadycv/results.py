@@ -29,6 +29,7 @@ __all__ = [
     "grid_search_results",
     "grid_table",
     "nested_scores",
+    "results_frame",
     "weights_table",
     "why_no_choice",
 ]
@@ -158,6 +159,28 @@ def weights_table(ledger: Ledger, weights: Sequence[float], choices: Choices) ->
     is_known = all(w in choices.inner for w in weights)
     inner = np.stack([choices.inner[w] for w in weights], axis=1) if is_known else None
     return _table(ledger, weights, final, inner)
+
+
+def results_frame(results: dict[str, Any], package: str) -> Any:
+    """GridSearchCV's table as a data frame of polars or, of whatever else the data were, of pandas."""
+    columns = {name: values for name, values in results.items() if name != "params"}
+    if package != "polars":
+        import pandas
+
+        return pandas.DataFrame(columns)
+    import polars
+
+    return polars.DataFrame({name: _of_one_type(values.tolist()) for name, values in columns.items()})
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Numbers, or texts and nothing else; None where there is no value."""
+    types = {type(value) for value in values} - {type(None)}
+    if types <= {int, float} or types in ({bool}, {str}):
+        return [
+            float(value) if types == {int, float} and value is not None else value for value in values
+        ]
+    return [None if value is None else str(value) for value in values]
 
 
 def grid_table(ledger: Ledger, weights: Sequence[float]) -> dict[str, NDArray[Any]]:

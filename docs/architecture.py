@@ -121,6 +121,7 @@ PARTS = [
             "offers": "what each promises",
             "delivery": "what is delivered",
             "promises": "of what was saved",
+            "baseline": "without any column",
             "promise_intervals": "how sure",
             "bootstrap": "no fit more",
             "intervals": "of predictions",

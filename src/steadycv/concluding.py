@@ -14,6 +14,7 @@ from steadycv import rules
 from steadycv._arrays import one_column
 from steadycv._compat import select_index, several_scorers, to_numpy
 from steadycv.averages import FoldJudge, answers
+from steadycv.baseline import baseline
 from steadycv.bootstrap import BootstrapPromise, bootstrap_promise
 from steadycv.conclusions import OF_VIEWS, Conclusions, Evidence
 from steadycv.delivery import Delivery, said_by_models
@@ -162,6 +163,7 @@ class Concluding(Conclusions):
     def _keep_evidence(self, problem: Problem, selector: Selector, groups: Any, splitter: type) -> None:
         """Keep what later conclusions take."""
         lattice = problem.lattice
+        self.baseline_ = baseline(problem)
         losses, members = {}, {}
         self._bootstrap = "" if self._offers else self._bootstrapped(problem, selector, groups)
         if self._offers:

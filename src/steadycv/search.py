@@ -148,6 +148,9 @@ class StabilitySearchCV(BaseStabilitySearchCV):
     promise_ : float
         The error to expect on new data of what was delivered, and in ``promise_reason_`` why it is that
         figure.
+    baseline_ : Baseline or None
+        What predicting the mean, the median or the base rate costs on the same splits, whichever is
+        best; see :class:`steadycv.baseline.Baseline`. None where no constant is an answer.
     offers_ : dict of str to Offer
         What each kind of delivery would promise; a student only once it is fitted.
     best_score_ : float

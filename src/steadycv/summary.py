@@ -26,6 +26,7 @@ __all__ = [
     "Promised",
     "Row",
     "also_offered",
+    "beside_baseline",
     "has_nested_error",
     "much_worse",
     "offer_rows",
@@ -132,6 +133,7 @@ def words_on_promise(search: StabilitySearchCV, number: Callable[[float], str]) 
     lines = [
         f"Delivered: {delivered}." if delivered else "",
         _what_to_expect(search, number),
+        beside_baseline(search, number),
         also_offered(search, number),
     ]
     return [line for line in lines if line]
@@ -165,6 +167,22 @@ def also_offered(
         for name, value, offer in zip(names, values, others, strict=True)
     ]
     return f"By the same fits, {', '.join(told)}."
+
+
+def beside_baseline(search: StabilitySearchCV, number: Callable[[float], str]) -> str:
+    """What it would cost to look at no column, and how much of that is explained; empty if not known."""
+    found, promised, words = search.baseline_, Promised.of(search).error, ErrorWords.of(search)
+    if found is None:
+        return ""
+    value = f"{with_article(words.noun)} of {number(words.shown(found.error))}"
+    line = f"Predicting {found.what} has {value} on the same {SplitWords.of(search.lattice_).word}s"
+    if promised is None:
+        return f"{line}."
+    if promised >= found.error:
+        return f"{line}: no column helps."
+    return (
+        f"{line}." if words.is_score else f"{line}; {found.explained(promised):.0%} of it is explained."
+    )
 
 
 def much_worse(search: StabilitySearchCV, number: Callable[[float], str]) -> str:

@@ -101,6 +101,7 @@ def _of_model(content: Content) -> dict[str, Any]:
         "promise": content.promised.error,
         "promise_interval": content.promised.interval,
         "promise_reason": content.promised.reason,
+        "baseline": None if search.baseline_ is None else search.baseline_._asdict(),
         "delivered": _of_delivered(search),
         "offers": [_of_offer(search, offer) for offer in search.offers_.values()],
         "rule": search.rule,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from steadycv.cli.errors import one_line
 from steadycv.error_words import with_article
-from steadycv.summary import also_offered, much_worse
+from steadycv.summary import also_offered, beside_baseline, much_worse
 from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:
@@ -129,7 +129,11 @@ def _conclusion(content: Content, n_models: int) -> list[str]:
         lines.append(
             f"The {words.best} of several models is partly luck; close ones are as good as equal."
         )
-    return [" ".join(lines), also_offered(content.search, number, "--deliver {}".format)]
+    return [
+        " ".join(lines),
+        beside_baseline(content.search, number),
+        also_offered(content.search, number, "--deliver {}".format),
+    ]
 
 
 def _range(ends: list[float] | None) -> str:

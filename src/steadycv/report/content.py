@@ -21,6 +21,7 @@ from steadycv.summary import (
     OfferRow,
     Promised,
     Row,
+    beside_baseline,
     has_nested_error,
     offer_rows,
     side_by_side,
@@ -124,6 +125,11 @@ class Content:
     def disappointment(self) -> float | None:
         """How much better the CV error of the choice is than what to expect of it."""
         return self.words.disappointment(self.search.cv_error_, self.promised.of_choice)
+
+    @property
+    def beside_baseline(self) -> str:
+        """What it would cost to look at no column."""
+        return beside_baseline(self.search, number)
 
     @property
     def interval(self) -> list[float] | None:

@@ -78,3 +78,8 @@ def test_what_is_said():
         f"Predicting the mean has an error of {deep.baseline_.error:.4g} on the same folds: no" in told
     )
     assert deep.baseline_.explained(deep.promise_) < 0
+
+
+def test_nearly_all_is_not_all():
+    clear = StabilitySearchCV(Ridge(), {"alpha": [1e-9]}, cv=4).fit(X, X[:, 0])
+    assert "nearly all of it is explained." in " ".join(clear.summary().split())

@@ -39,6 +39,7 @@ __all__ = [
 PLAIN = "plain cross-validation"
 STEADY = "stability regularized"
 WIDTH = 79  # of the sentences in a text
+NEARLY_ALL = 0.995  # the share that is no longer told as a number
 
 
 class Row(NamedTuple):
@@ -180,9 +181,11 @@ def beside_baseline(search: StabilitySearchCV, number: Callable[[float], str]) -
         return f"{line}."
     if promised >= found.error:
         return f"{line}: no column helps."
-    return (
-        f"{line}." if words.is_score else f"{line}; {found.explained(promised):.0%} of it is explained."
-    )
+    if words.is_score:
+        return f"{line}."
+    share = found.explained(promised)
+    told = "nearly all" if share > NEARLY_ALL else f"{share:.0%}"
+    return f"{line}; {told} of it is explained."
 
 
 def much_worse(search: StabilitySearchCV, number: Callable[[float], str]) -> str:

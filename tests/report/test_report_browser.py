@@ -62,6 +62,7 @@ def reports(tmp_path_factory, tree):
         "tree": write_report(tree, folder / "tree.html", data_name="diabetes"),
         "ridge": write_report(searches.ridge(), folder / "ridge.html"),
         "classifier": write_report(searches.classifier(), folder / "classifier.html"),
+        "raced": write_report(searches.raced(), folder / "raced.html"),
         "malicious": write_report({EVIL[0]: evil, EVIL[4]: evil}, folder / "malicious.html", **texts),
     }
     return {name: path.as_uri() for name, path in written.items()}
@@ -111,6 +112,17 @@ def test_charts_draw_with_and_without_scripts(visit, name, scripts):
         [mark] = all_of(chart, ".mark.steady")
         assert mark.size["width"] > 5
     assert bool(all_of(page, "thead button")) == scripts
+
+
+def test_race_is_drawn_whole_on_a_phone_too(visit):
+    page = visit("raced", width=360)
+    [race] = all_of(page, "svg.chart:has(polyline.view)")
+    assert len(all_of(race, "polyline")) == 6
+    frame = race.rect
+    for line in all_of(race, "polyline"):
+        assert line.size["height"] > 20
+        assert frame["y"] < line.rect["y"] < frame["y"] + frame["height"]
+        assert 0 < line.rect["x"] + line.size["width"] <= 360
 
 
 def test_tabs_show_one_chart_each(visit):

@@ -36,7 +36,7 @@ from steadycv.experiments.sheets import interval
 RESULTS = Path(__file__).parent / "results" / "proposals.csv"
 PAGE = Path(__file__).parent.parent / "docs" / "searching.md"
 KEY = ("dataset", "model", "split")
-SPLITS = 3
+SPLITS = 5
 TRIALS = 50
 MOST_ROWS = 300  # that are tuned on, and at most three fifths
 HOW = {"drawn": "drawn at random", "shared": "one study", "per_view": "a study a view"}

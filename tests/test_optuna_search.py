@@ -37,7 +37,7 @@ def optuna_search(estimator=None, space=SPACE, *, proposals=None, **how):
 
 
 def test_proposals_are_those_of_a_study_that_is_told_cross_validation_errors():
-    search = optuna_search(proposals=OptunaSearch(25, batch_size=5)).fit(X, Y)
+    search = optuna_search(proposals=OptunaSearch(25, batch_size=5, per_view=False)).fit(X, Y)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0))
     proposed = []
     for _ in range(5):
@@ -59,7 +59,7 @@ def test_proposals_are_those_of_a_study_that_is_told_cross_validation_errors():
 
 
 def test_with_one_study_all_views_choose_among_all_that_was_proposed():
-    search = optuna_search().fit(X, Y)
+    search = optuna_search(proposals=OptunaSearch(15, per_view=False)).fit(X, Y)
     proposed = [{name: [value] for name, value in each.items()} for each in search.cv_results_["params"]]
     whole = StabilitySearchCV(DecisionTreeRegressor(), proposed).fit(X, Y)
     assert search.best_params_ == whole.best_params_
@@ -127,11 +127,27 @@ def test_a_file_goes_on_with_what_was_proposed(per_view, tmp_path):
     assert clone(whole).set_params(**how).fit(X, Y).n_fits_ == 0
 
 
-@MODES
-@pytest.mark.parametrize("deliver", ["committee", "ensemble"])
-def test_deliveries(per_view, deliver):
-    search = optuna_search(proposals=OptunaSearch(15, per_view=per_view), deliver=deliver)
+@pytest.mark.parametrize("deliver", ["committee", "ensemble", "student"])
+def test_deliveries(deliver):
+    search = optuna_search(proposals=OptunaSearch(15, per_view=False), deliver=deliver)
     assert search.fit(X, Y).predict(X).shape == Y.shape
+    with pytest.raises(ValueError, match=r"take OptunaSearch\(..., per_view=False\)"):
+        optuna_search(deliver=deliver).fit(X, Y)
+
+
+@MODES
+def test_offers_are_made_of_what_all_views_know(per_view):
+    search = optuna_search(proposals=OptunaSearch(15, per_view=per_view)).fit(X, Y)
+    assert ("committee" in search.offers_) != per_view
+
+
+def test_without_nesting_there_is_one_study():
+    how = {"nested": False, "stability_weights": 0.0}
+    found = [
+        optuna_search(proposals=OptunaSearch(15, per_view=each), **how).fit(X, Y) for each in (0, 1)
+    ]
+    assert found[0].promise_ == found[1].promise_
+    assert found[0].n_fits_ == found[1].n_fits_ == 5 * 15
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -140,7 +156,10 @@ def test_a_study_shows_the_search(direction):
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0), direction=direction)
     space = {"C": loguniform(1e-3, 1e3)}
     search = optuna_search(
-        LogisticRegression(), space, proposals=OptunaSearch(12, study=study), scoring="roc_auc"
+        LogisticRegression(),
+        space,
+        proposals=OptunaSearch(12, study=study, per_view=False),
+        scoring="roc_auc",
     ).fit(*data)
     sign = 1 if direction == "maximize" else -1
     results = search.cv_results_

@@ -21,6 +21,7 @@ from steadycv.estimators import new_estimator
 from steadycv.offers import DELIVER
 from steadycv.paths.plan import in_one_fit
 from steadycv.rules import CHOOSE_WEIGHT, HAVE_WEIGHT, OF_CANDIDATES
+from steadycv.strategies import are_apart
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence, Set
@@ -55,6 +56,11 @@ def check_delivery(search: Any, y: Any) -> None:
     if search.deliver == "model":
         return
     asked = f"deliver={search.deliver!r}"
+    if are_apart(search.search):
+        raise ValueError(
+            f"{asked} is made of candidates that all views know, and here each has its own: take "
+            "OptunaSearch(..., per_view=False)."
+        )
     if not search.nested:
         raise ValueError(
             f"{asked} needs nested=True: committees are judged by the models that nesting fits."

@@ -20,6 +20,7 @@ from steadycv.linear_models import is_linear
 from steadycv.made_rows import can_make_rows, with_made_rows
 from steadycv.offers import committee_offer, ensemble_offer, others, student_offer
 from steadycv.outputs import answering
+from steadycv.strategies import are_apart
 from steadycv.students import (
     NO_TEACHER,
     TEACHINGS,
@@ -120,8 +121,8 @@ def check_committees(search: Any, problem: Problem) -> None:
 def what_to_keep(search: Any, problem: Problem, n_candidates: int, *, races: bool) -> Keep:
     """Which outputs are kept; their sizes are known before any fit."""
     keep, lattice = problem.keep._replace(parts=races), problem.lattice
-    if races:
-        return keep  # those that leave have no committees
+    if races or (lattice.views and are_apart(search.search)):
+        return keep  # those that leave, or that not all views know, have no committees
     if not lattice.views:  # for the bootstrap
         size = n_candidates * _bytes_a_candidate(problem, with_members=False)
         return keep._replace(of_all=size <= MOST_BYTES["delivered"])

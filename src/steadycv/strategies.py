@@ -24,6 +24,7 @@ __all__ = [
     "Proposer",
     "Questions",
     "Strategy",
+    "are_apart",
     "coordinate_descent",
     "exhaustive",
     "get_proposals",
@@ -154,6 +155,12 @@ def _descend(box: Box) -> Generator[Sequence[int], NDArray[np.float64], tuple[in
 def get_proposals(search: Any) -> Proposals | None:
     """What proposes candidates, if anything does."""
     return search if hasattr(search, "proposer") else None
+
+
+def are_apart(search: Any) -> bool:
+    """Whether each view has candidates of its own."""
+    proposals = get_proposals(search)
+    return proposals is not None and proposals.per_view
 
 
 def get_strategy(search: Any) -> Strategy:

@@ -50,7 +50,7 @@ class OptunaSearch:
     per_view : bool, default=True
         Whether each view has a study of its own, that knows of no error on rows that the view is judged
         on. With False there is one for all, which knows the cross-validation errors on all data: fewer
-        fits, a promise that is slightly low, and committees and ensembles can be delivered.
+        fits, a promise that is one or two percent lower, and committees and ensembles can be delivered.
     batch_size : int, default=10
         How many candidates Optuna is asked for at a time.
 

@@ -176,7 +176,8 @@ def table() -> str:
         f"splits, {TRIALS} candidates a search (`experiments/proposals.py`). *Shuffled tree*: a tree "
         "for a target in random order, of which nothing can be learned. Over all, one study's promise "
         f"is {per_view['promise']} times that of a study a view, and its nested error "
-        f"{per_view['nested_error']} times; the CV error of its choices is {cv_error} of the test error.",
+        f"{per_view['nested_error']} times; the CV error of its choices is {cv_error} "
+        "of the test error.",
     ]
     return "\n".join(lines)
 

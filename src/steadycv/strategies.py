@@ -174,6 +174,6 @@ def get_strategy(search: Any) -> Strategy:
         strategy: Strategy = search
         return strategy
     raise ValueError(
-        f"search must be {' or '.join(map(repr, named))}, an OptunaSearch(...), or a strategy (a "
+        f"search must be {' or '.join(map(repr, named))}, or a strategy (an OptunaSearch(...), or a "
         f"generator function of the grid, see steadycv.strategies), got {search!r}."
     )

@@ -342,7 +342,7 @@ def check_early_stopping(space: Any, candidates: Candidates, *, is_grid: bool) -
         if isinstance(values, EarlyStopping) and not (is_grid and candidates.series):
             raise ValueError(
                 f"{name!r} has EarlyStopping, which goes with the whole grid of StabilitySearchCV: "
-                "other searches decide how far they look. Give them numbers, such as range(50, 1001, 50)."
+                "other searches decide how far they look. Give them numbers, as range(50, 1001, 50)."
             )
 
 

@@ -39,7 +39,7 @@ class EarlyStopping(Sequence[int]):
     >>> grid = {"max_iter": EarlyStopping(most=1000), "learning_rate": [0.1, 0.3]}
     >>> search = StabilitySearchCV(HistGradientBoostingRegressor(max_depth=2), grid).fit(X, y)
     >>> search.best_params_
-    {'learning_rate': 0.1, 'max_iter': 70}
+    {'learning_rate': 0.1, 'max_iter': 50}
     """
 
     def __init__(self, most: int = 2000, *, step: int = 10, patience: int = 50) -> None:

@@ -41,7 +41,7 @@ rounds = {"n_estimators": range(50, 501, 50), "max_depth": [1, 2, 3]}
 penalties = {"alpha": np.logspace(-3, 3, 50)}
 components = make_pipeline(StandardScaler(), PCA(), Ridge())
 
-# Name, estimator, grid, data, at least this much faster than GridSearchCV; the score if it is another.
+# Name, estimator, grid, data, at least this much faster than GridSearchCV; options if there are some.
 CASES: list[tuple[Any, ...]] = [
     ("CART, 10 x 9, 442x10", DecisionTreeRegressor(random_state=0), cart_grid, small, 30),
     ("CART, 10 x 9, 6497x11", DecisionTreeRegressor(random_state=0), cart_grid, many_rows, 20),
@@ -93,7 +93,7 @@ CASES: list[tuple[Any, ...]] = [
         cart_grid,
         load_breast_cancer(return_X_y=True),
         15,
-        "roc_auc",
+        {"scoring": "roc_auc"},
     ),
     (
         "SVR, 12 x 12",
@@ -108,7 +108,9 @@ try:
 except ImportError:
     print("xgboost is not installed: its case is left out")
 else:
-    CASES.insert(-4, ("XGBoost, 10 x 3", XGBRegressor(n_jobs=1, random_state=0), rounds, small, 1.5))
+    booster = XGBRegressor(n_jobs=1, random_state=0)
+    CASES.insert(-4, ("XGBoost, 10 x 3", booster, rounds, small, 1.5))
+    CASES.insert(-4, ("XGBoost, 10 x 3, racing", booster, rounds, small, 4, {"race": True}))
 try:
     from lightgbm import LGBMRegressor
 except ImportError:
@@ -116,6 +118,7 @@ except ImportError:
 else:
     silent = LGBMRegressor(n_jobs=1, random_state=0, verbose=-1)
     CASES.insert(-4, ("LightGBM, 10 x 3", silent, rounds, small, 1.5))
+    CASES.insert(-4, ("LightGBM, 10 x 3, racing", silent, rounds, small, 4, {"race": True}))
 
 
 def seconds(work: Any) -> float:
@@ -131,11 +134,17 @@ def bare_loop(estimator: Any, grid: dict[str, Any], X: Any, y: Any) -> None:
 
 
 def measure(
-    name: str, estimator: Any, grid: dict[str, Any], data: Any, target: float, scoring: str = SCORING
+    name: str,
+    estimator: Any,
+    grid: dict[str, Any],
+    data: Any,
+    target: float,
+    more: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     X, y = data
-    options = {"scoring": scoring, "cv": 5, "refit": False}
+    options = {"scoring": SCORING, "cv": 5, "refit": False, "race": False} | (more or {})
     ours = StabilitySearchCV(estimator, grid, **options)
+    del options["race"]
     theirs = GridSearchCV(estimator, grid, **options)
     seconds(lambda: ours.fit(X, y))
     turns = []

@@ -40,11 +40,12 @@ PARTS = [
             "lattice": "training sets, views",
             "candidates": "the settings",
             "drawing": "some at random",
+            "early_stopping": "rounds among them",
             "metadata": "weights, groups",
         },
     ),
     Part(
-        *(20, TOP + 152, 250, "What it is judged by"),
+        *(20, TOP + 176, 250, "What it is judged by"),
         {
             "scoring": "which score drives",
             "measures": "errors and changes",
@@ -89,6 +90,7 @@ PARTS = [
             "weights": "which is taken",
             "selection": "in every view",
             "racing": "who may leave",
+            "stopping": "how many rounds",
         },
     ),
     Part(

@@ -80,6 +80,15 @@ def test_proposals_that_are_told_were_measured():
     assert script["table"]() in (ROOT / "docs" / "searching.md").read_text("utf-8")
 
 
+def test_early_stops_that_are_told_were_measured():
+    script = runpy.run_path(str(ROOT / "experiments" / "early_stopping.py"))
+    results = json.loads(script["SUMMARY"].read_text("utf-8"))
+    assert results == json.loads(json.dumps(script["summary"]()))
+    assert "\n".join(script["table"](results)) in (ROOT / "docs" / "early_stopping.md").read_text(
+        "utf-8"
+    )
+
+
 def test_rules_that_are_told_were_measured():
     script = runpy.run_path(str(ROOT / "experiments" / "rules.py"))
     page = (ROOT / "docs" / "rules.md").read_text("utf-8")

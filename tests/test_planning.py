@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import Lasso, Ridge
 from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsRegressor
@@ -33,7 +33,7 @@ RIDGES = [{"alpha": 1.0}, {"alpha": 2.0}, {"alpha": 1.0, "fit_intercept": False}
 def planned(candidates=None, estimator=None, *, use_paths=True):
     measure = MeanLoss.of(LOSSES["squared_error"], Y)
     judging = Judging(measure, None, 0.0, None, measure.loss, None, None)
-    problem = Problem(estimator or Ridge(), X, Y, LATTICE, judging)
+    problem = Problem(Ridge() if estimator is None else estimator, X, Y, LATTICE, judging)
     candidates = candidates or Candidates(RIDGES)
     planner = Planner(problem, candidates, use_paths=use_paths)
     return planner, Ledger(LATTICE, len(candidates)), Waiting(problem.reducer.judge)
@@ -200,3 +200,40 @@ def test_grid_of_another_order():
     grid = Grid({"max_depth": [3, 1, 2]})
     planner, *_ = planned(grid, DecisionTreeRegressor(random_state=0))
     assert planner.n_groups == 1
+
+
+ROUNDS = {"n_estimators": [1, 2, 3], "max_depth": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "use_paths", "n_runs"),
+    [
+        (SVR(), {"C": [1.0, 2.0, 3.0]}, True, 3),
+        (Ridge(), {"alpha": [1.0, 2.0, 3.0]}, True, 0),
+        (Ridge(), {"alpha": [1.0, 2.0, 3.0]}, False, 3),
+        (GradientBoostingRegressor(), ROUNDS, True, 2),
+        (GradientBoostingRegressor(), ROUNDS, False, 6),
+        (
+            make_pipeline(StandardScaler(), GradientBoostingRegressor()),
+            {f"gradientboostingregressor__{name}": values for name, values in ROUNDS.items()}
+            | {"standardscaler__with_mean": [True, False]},
+            True,
+            4,
+        ),
+        (make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [1.0, 2.0]}, True, 0),
+    ],
+)
+def test_runs_of_solvers(estimator, grid, use_paths, n_runs):
+    planner, *_ = planned(Grid(grid), estimator, use_paths=use_paths)
+    assert planner.n_runs == n_runs
+    if n_runs:
+        assert len(set(planner.run_of.tolist())) == n_runs
+
+
+def test_a_group_is_fitted_on_a_training_set_once():
+    planner, ledger, waiting = planned(Grid({"n_estimators": [1, 2, 3]}), GradientBoostingRegressor())
+    wanted = missing(planner, ledger, waiting, candidates=())
+    wanted.training_sets[:, :4] = [[1, 1, 0, 1], [0, 1, 0, 1], [1, 0, 0, 1]]
+    tasks = planner.tasks(wanted, n_workers=1, one_by_one=False)
+    found = {tuple(task.training_sets): task.candidates.tolist() for task in tasks}
+    assert found == {(0,): [0, 2], (1,): [0, 1], (3,): [0, 1, 2]}

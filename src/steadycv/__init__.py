@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from steadycv.bound import generalization_bound, nested_bound
     from steadycv.committees import Committee
+    from steadycv.early_stopping import EarlyStopping
     from steadycv.losses import pinball_loss
     from steadycv.optuna_search import OptunaSearch
     from steadycv.plotting import StabilityDisplay
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Committee",
+    "EarlyStopping",
     "OptunaSearch",
     "SparseRidge",
     "SparseRidgeCV",
@@ -46,6 +48,7 @@ __all__ = [
 
 _HOMES = {
     "Committee": "committees",
+    "EarlyStopping": "early_stopping",
     "OptunaSearch": "optuna_search",
     "SparseRidge": "sparse",
     "SparseRidgeCV": "sparse",

@@ -32,11 +32,13 @@ from steadycv._compat import (
 from steadycv.checks import (
     check_candidates,
     check_delivery,
+    check_early_stopping,
     check_groups,
     check_methods,
     check_order,
     check_race,
     check_rule,
+    check_series,
     check_target,
     check_weights,
 )
@@ -58,11 +60,12 @@ from steadycv.reducing import Keep
 from steadycv.results import results_frame
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
+from steadycv.stopping import Stops
 from steadycv.strategies import exhaustive, get_proposals, get_strategy
 from steadycv.summary import summarize
 from steadycv.tasks import Problem
 from steadycv.waiting import Waiting
-from steadycv.weights import too_few_views, weights_to_run
+from steadycv.weights import too_few_views, weights_that_decide, weights_to_run
 
 if TYPE_CHECKING:
     import os
@@ -174,6 +177,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         X, y = indexable(X, y)
         check_delivery(self, y)
         candidates = self._candidates()
+        check_early_stopping(self._space, candidates, is_grid=is_grid)
         check_candidates(self.estimator, candidates)
         check_target(self.estimator, y)
         params = check_method_params(X, params=params)
@@ -197,17 +201,21 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         )
         check_committees(self, problem)
         planner = Planner(problem, candidates, use_paths=self.use_paths)
-        races = asks_for_race(self, planner, lattice, len(candidates))
+        at = weights_that_decide(self, weights)
+        if (line := check_series(self.estimator, candidates.series, planner.run_of)) is not None:
+            warnings.warn(line, UserWarning, stacklevel=3)
+        races = asks_for_race(self, planner, lattice)
         n_candidates = len(candidates)
         if proposals is not None:
             n_candidates = proposals.n_trials * (1 + len(lattice.views) * proposals.per_view)
         problem = replace(problem, keep=what_to_keep(self, problem, n_candidates, races=races))
         ledger = Ledger(lattice, len(candidates), self._failed_error(judging), with_parts=races)
-        race = new_race(self, ledger, weights) if races else None
+        race = new_race(self, planner, ledger, at) if races else None
+        stops = Stops(ledger, candidates.series, at) if candidates.series else None
         state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
         executor = Executor(self.n_jobs, self.pre_dispatch)
         final, inner = weights_to_run(lattice, weights, everywhere=strategy is exhaustive)
-        is_known = is_grid and self.ledger is None and not races
+        is_known = is_grid and self.ledger is None and race is None and stops is None
         n_fits = planner.n_groups * lattice.n_training_sets if is_known else None
         failures = Failures()
         with TaskTree(self, X, y, params, n_fits, self._space) as tree:
@@ -225,7 +233,13 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
                     one_by_one=self.ledger is not None,
                 )
                 choices = selector.run(
-                    strategy, final, inner, race=race, proposals=proposals, space=self._space
+                    strategy,
+                    final,
+                    inner,
+                    race=race,
+                    stops=stops,
+                    proposals=proposals,
+                    space=self._space,
                 )
                 failures.report(
                     self.error_score,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from steadycv.early_stopping import EarlyStopping, Series
 from steadycv.paths.settings import key_of
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ class Candidates:
     ----------
     boxes : list of Box
         The axes that they come from, one box for each grid; none where they come from no grid.
+    series : list of Series
+        Where an axis is an :class:`~steadycv.EarlyStopping`, its candidates for each setting of the
+        others.
     check : callable or None
         Is called with each setting that is added, and raises where it makes no sense.
 
@@ -79,6 +83,7 @@ class Candidates:
 
     def __init__(self, settings: Sequence[dict[str, Any]] = ()) -> None:
         self.boxes: list[Box] = []
+        self.series: list[Series] = []
         self.check: Callable[[dict[str, Any]], None] | None = None
         self._settings = list(settings)
         self._numbers: dict[Key, int] | None = None  # made when more is added
@@ -132,6 +137,21 @@ class Grid(Candidates):
         first = 0
         for axes in [param_grid] if isinstance(param_grid, dict) else param_grid:
             self.boxes.append(Box(axes, first))
+            self.series += _series(axes, self.boxes[-1])
             first += len(self.boxes[-1])
         if not len(self):
             raise ValueError(f"param_grid has no candidates: {param_grid!r}")
+
+
+def _series(axes: dict[str, Any], box: Box) -> list[Series]:
+    """The candidates along an axis that is stopped early, by setting of the others."""
+    stopped = [axis for axis, name in enumerate(box.names) if isinstance(axes[name], EarlyStopping)]
+    if len(stopped) > 1:
+        names = " and ".join(repr(box.names[axis]) for axis in stopped)
+        raise ValueError(f"param_grid has EarlyStopping for {names}: one of them can be stopped early.")
+    found = []
+    for axis in stopped:
+        values = axes[box.names[axis]]
+        lines = np.moveaxis(box.table(), axis, -1).reshape(-1, len(values))
+        found += [Series(line, np.array(values), values.patience) for line in lines]
+    return found

@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from steadycv._arrays import one_column
 from steadycv._compat import to_numpy
 from steadycv.drawing import SAMPLERS
+from steadycv.early_stopping import EarlyStopping
 from steadycv.estimators import new_estimator
 from steadycv.offers import DELIVER
 from steadycv.paths.plan import in_one_fit
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.candidates import Candidates
+    from steadycv.early_stopping import Series
 
 __all__ = [
     "check_candidates",
     "check_delivery",
     "check_distributions",
+    "check_early_stopping",
     "check_grid",
     "check_groups",
     "check_methods",
@@ -41,6 +44,7 @@ __all__ = [
     "check_order",
     "check_race",
     "check_rule",
+    "check_series",
     "check_setting",
     "check_target",
     "check_weights",
@@ -330,6 +334,34 @@ def _distribution(values: Any) -> str | None:
         return str(getattr(getattr(values, "dist", None), "name", type(values).__name__))
     is_optunas = type(values).__module__.startswith("optuna.")
     return type(values).__name__ if is_optunas else None
+
+
+def check_early_stopping(space: Any, candidates: Candidates, *, is_grid: bool) -> None:
+    """Refuse to stop early where something else decides how far to look, and lists of it."""
+    grids = [space] if isinstance(space, dict) else space if isinstance(space, list) else []
+    for name, values in [item for axes in grids for item in axes.items()]:
+        if isinstance(values, list | tuple) and any(isinstance(v, EarlyStopping) for v in values):
+            raise TypeError(
+                f"param_grid of {name!r} has EarlyStopping in a list: pass it itself, it is the list of "
+                "the numbers to try."
+            )
+        if isinstance(values, EarlyStopping) and not (is_grid and candidates.series):
+            raise ValueError(
+                f"{name!r} has EarlyStopping, which goes with the whole grid of StabilitySearchCV: "
+                "other searches decide how far they look. Give them numbers, as range(50, 1001, 50)."
+            )
+
+
+def check_series(estimator: Any, series: Sequence[Series], run_of: NDArray[np.intp]) -> str | None:
+    """A line where every number of rounds of a series takes a run of its own."""
+    candidates = [each.candidates for each in series if len(each.candidates) > 1]
+    if all(len(np.unique(run_of[some])) < len(some) for some in candidates):
+        return None
+    return (
+        f"EarlyStopping: each number of rounds takes a fit of its own, as no path serves this "
+        f"{type(estimator).__name__}. A larger step takes fewer of them. Where the class has a path, "
+        "early stopping of its own must be off (of scikit-learn's on histograms, early_stopping=False)."
+    )
 
 
 def check_candidates(estimator: Any, candidates: Candidates) -> None:

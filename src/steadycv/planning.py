@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from steadycv._compat import has_callbacks, is_foreign
-from steadycv.paths.plan import plan, solves_each
+from steadycv.paths.plan import plan, runs_of
 from steadycv.paths.separate import SEPARATE
+from steadycv.paths.settings import together
 from steadycv.tasks import Task, methods_asked
 
 if TYPE_CHECKING:
@@ -68,6 +69,15 @@ class Planner:
         The settings; those that are added later are to be announced by `extend`.
     use_paths : bool
         Whether one fit may serve several candidates.
+
+    Attributes
+    ----------
+    lines : list of Line
+        The candidates that are fitted together.
+    line_of : ndarray of int
+        By candidate, the number of its line.
+    run_of : ndarray of int
+        By candidate, the number of the fit, or the solver's run, that it is a part of.
     """
 
     def __init__(self, problem: Problem, candidates: Candidates, *, use_paths: bool) -> None:
@@ -78,6 +88,8 @@ class Planner:
         self.lines: list[Line] = []
         self.n_groups = 0
         self.line_of = np.zeros(0, dtype=np.intp)
+        self.run_of = np.zeros(0, dtype=np.intp)
+        self._takes_runs = True
         self.extend()
 
     def extend(self) -> None:
@@ -104,17 +116,28 @@ class Planner:
             n_held=1 + len(problem.lattice.splits),  # those with which others are compared
         )
         self.line_of = np.concatenate([self.line_of, np.zeros(len(settings), dtype=np.intp)])
+        self.run_of = np.concatenate([self.run_of, np.full(len(settings), -1)])
         for group in groups:
             for number in range(int(group.lines.max()) + 1):
                 candidates = first + group.members[group.lines == number]
                 self.line_of[candidates] = len(self.lines)
                 self.lines.append(Line(candidates, group))
+            self._number_runs(first, group)
         self.n_groups += len(groups)
 
+    def _number_runs(self, first: int, group: Group) -> None:
+        """Number the solver's runs of a group."""
+        settings = [self._candidates[first + c] for c in group.members.tolist()]
+        keys = runs_of(group.path, group.estimator, settings)
+        self._takes_runs &= None not in keys
+        n_before = int(self.run_of.max(initial=-1)) + 1
+        for number, positions in enumerate(together(keys)):
+            self.run_of[first + group.members[positions]] = n_before + number
+
     @property
-    def solves_each(self) -> bool:
-        """Whether every candidate takes a fit, or a solver's run, of its own."""
-        return all(solves_each(line.group.path, line.group.estimator) for line in self.lines)
+    def n_runs(self) -> int:
+        """How many solver's runs a training set takes; 0 where all candidates of some fit share one."""
+        return int(self.run_of.max()) + 1 if self._takes_runs else 0
 
     def missing(
         self,
@@ -182,21 +205,24 @@ class Planner:
         ]
 
     def _merged(self, wanted: Wanted) -> Iterator[tuple[list[Line], list[int], frozenset[int]]]:
-        """Lines of one group of which the same is wanted, and what that is."""
-        together: dict[Any, list[int]] = {}
+        """Lines of one group, the training sets of which just these are wanted, and the comparisons.
+
+        So a group is fitted on a training set once, whichever of its lines are wanted there.
+        """
+        by_group: dict[int, list[int]] = {}
         for number in np.flatnonzero(wanted.training_sets.any(axis=1)).tolist():
-            key = (
-                id(self.lines[number].group),
-                wanted.training_sets[number].tobytes(),
-                wanted.comparisons[number].tobytes(),
-            )
-            together.setdefault(key, []).append(number)
-        for numbers in together.values():
-            yield (
-                [self.lines[number] for number in numbers],
-                np.flatnonzero(wanted.training_sets[numbers[0]]).tolist(),
-                frozenset(np.flatnonzero(wanted.comparisons[numbers[0]]).tolist()),
-            )
+            by_group.setdefault(id(self.lines[number].group), []).append(number)
+        for numbers in by_group.values():
+            table = wanted.training_sets[numbers]
+            training_sets = np.flatnonzero(table.any(axis=0)).tolist()
+            for equal in together(table[:, training_set].tobytes() for training_set in training_sets):
+                some = [training_sets[position] for position in equal]
+                lines = np.array(numbers)[table[:, some[0]]]
+                yield (
+                    [self.lines[number] for number in lines.tolist()],
+                    some,
+                    frozenset(np.flatnonzero(wanted.comparisons[lines].any(axis=0)).tolist()),
+                )
 
     def _task(self, lines: list[Line], training_sets: list[int], comparisons: frozenset[int]) -> Task:
         group = lines[0].group

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Race", "asks_for_race", "new_race", "rounds_of"]
 
-MANY = 20  # candidates, beyond which a search races by itself
+MANY = 20  # fits of a training set, beyond which a search races by itself
 DEAR = 1.5  # times the training sets of plain cross-validation, beyond which it does
 
 TOLERANCE = 1.0  # standard errors behind the best, of the paired difference
-SHARE = 0.25  # of all candidates, that a view holds after its first round; half of it after the second
-FEWEST = 3  # candidates that a view holds, if they are within the tolerance
+SHARE = 0.25  # of all fits, that a view holds after its first round; half of it after the second
+FEWEST = 3  # fits whose candidates a view holds, if they are within the tolerance
 ROWS = 10  # that a view is shown in a round, at least
 
 
@@ -45,10 +45,13 @@ class Race:
         What the fits left behind, with parts; who left is written into its ``left``.
     weights : sequence of float
         The stability weights at which a candidate may hold its place.
+    run_of : ndarray of int
+        By candidate, the number of the fit, or the solver's run, that it is a part of: nothing is saved
+        before all candidates of a run have left.
     tolerance : float
         How many standard errors of the paired difference it may be behind the best.
     share : float
-        How many of all candidates a view holds after its first round, as a share; after each further
+        How many of all runs a view holds after its first round, as a share; after each further
         round half as many.
 
     Attributes
@@ -58,9 +61,16 @@ class Race:
     """
 
     def __init__(
-        self, ledger: Ledger, weights: Sequence[float], *, tolerance: float, share: float
+        self,
+        ledger: Ledger,
+        weights: Sequence[float],
+        run_of: NDArray[np.intp],
+        *,
+        tolerance: float,
+        share: float,
     ) -> None:
         self._ledger = ledger
+        self._run_of = run_of
         self._weights = weights
         self._tolerance = tolerance
         self._share = share
@@ -105,15 +115,15 @@ class Race:
             value = rules.regularized_error(error, instability, weight)
             best = rules.first_minimum(value)
             limit = value[best] + self._margins(parts - parts[best], view)
-            place = np.empty(len(some), dtype=np.intp)
-            place[np.argsort(rules.rank(value), kind="stable")] = np.arange(len(some))
-            stays[works] |= (rules.less_a_tie(value) <= limit) & (place < most)
+            order = np.argsort(rules.rank(value), kind="stable")
+            is_close = rules.less_a_tie(value) <= limit
+            stays[works] |= is_close & (_places(self._run_of[some], order) < most)
         return stays
 
     def _most(self, view: View) -> float:
-        """How many candidates a view goes on holding."""
+        """How many runs a view goes on holding."""
         share = self._share / 2 ** (self._n_rounds[view.split] - 1)
-        return max(FEWEST, float(np.ceil(share * len(self._ledger))))
+        return max(FEWEST, float(np.ceil(share * len(np.unique(self._run_of)))))
 
     def _margins(self, differences: NDArray[np.float64], view: View) -> NDArray[np.float64]:
         """The tolerance as a difference of errors, by a row of differences of their parts for each."""
@@ -128,8 +138,8 @@ class Race:
         return self._tolerance * margins
 
 
-def asks_for_race(search: Any, planner: Planner, lattice: Lattice, n_candidates: int) -> bool:
-    """Whether a search races; by itself where many candidates take many fits of their own.
+def asks_for_race(search: Any, planner: Planner, lattice: Lattice) -> bool:
+    """Whether a search races; by itself where its training sets take many fits, or solver's runs.
 
     It does not where somebody is to see all candidates, or where the paper's algorithm is asked for.
     """
@@ -138,19 +148,15 @@ def asks_for_race(search: Any, planner: Planner, lattice: Lattice, n_candidates:
     is_for_one = search.deliver == "model" and not callable(search.refit) and search.search == "grid"
     is_ours = search.nested and search.rule in ("steady", "plain")
     is_dear = bool(lattice.views) and lattice.n_training_sets > DEAR * len(lattice.splits)
-    return is_for_one and is_ours and is_dear and n_candidates > MANY and planner.solves_each
+    return is_for_one and is_ours and is_dear and planner.n_runs > MANY
 
 
-def new_race(search: Any, ledger: Ledger, weights: NDArray[np.float64]) -> Race:
-    """The race that a search asks for, at some stability weights.
-
-    Where these are to be chosen by the search itself, candidates race for the lowest error alone.
-    """
-    is_auto = isinstance(search.stability_weights, str)
-    at = [0.0] if is_auto else np.union1d([0.0], weights).tolist()
+def new_race(search: Any, planner: Planner, ledger: Ledger, at: Sequence[float]) -> Race:
+    """The race that a search asks for, at some stability weights."""
+    run_of = planner.run_of if planner.n_runs else np.arange(len(ledger))
     if isinstance(search.race, (str, bool, np.bool_)):
-        return Race(ledger, at, tolerance=TOLERANCE, share=SHARE)
-    return Race(ledger, at, tolerance=float(search.race), share=np.inf)
+        return Race(ledger, at, run_of, tolerance=TOLERANCE, share=SHARE)
+    return Race(ledger, at, run_of, tolerance=float(search.race), share=np.inf)
 
 
 def rounds_of(lattice: Lattice) -> list[list[View]]:
@@ -224,3 +230,11 @@ def _everything(final: View, seats: Sequence[View]) -> View:
         comparisons=np.concatenate([seat.comparisons for seat in some]),
         repeats=np.repeat(np.arange(len(some)), [len(seat.evaluations) for seat in some]),
     )
+
+
+def _places(runs: NDArray[np.intp], order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """By candidate, the place of its run by the best candidate of each; candidates best first."""
+    _, first, of_run = np.unique(runs[order], return_index=True, return_inverse=True)
+    places = np.empty(len(runs), dtype=np.intp)
+    places[order] = np.argsort(np.argsort(first))[of_run]
+    return places

@@ -17,6 +17,7 @@ import numpy as np
 from steadycv import rules
 from steadycv.kept import Heard
 from steadycv.planning import Wanted
+from steadycv.racing import rounds_of
 from steadycv.strategies import Found, exhaustive
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from steadycv.planning import Planner
     from steadycv.racing import Race
     from steadycv.reducing import Cells
+    from steadycv.stopping import Stops
     from steadycv.strategies import Proposals, Strategy
     from steadycv.tasks import Problem, Task
     from steadycv.waiting import Waiting
@@ -149,7 +151,9 @@ class Selector:
         self._with_change = with_change
         self._one_by_one = one_by_one
         self._runs: list[_Run] = []
-        self._finalists: _Finalists | Race | None = None  # before anything was asked, all may be chosen
+        self._finalists: _Finalists | Race | Stops | None = (
+            None  # before anything was asked, all may be chosen
+        )
 
     def run(
         self,
@@ -158,22 +162,27 @@ class Selector:
         inner_weights: Sequence[float],
         *,
         race: Race | None = None,
+        stops: Stops | None = None,
         proposals: Proposals | None = None,
         space: Any = None,
     ) -> Choices:
         """Choose a candidate for every weight, on all data and in each view.
 
-        After a race, and of candidates that were proposed from a space, every view looks at those that
-        it holds.
+        After a race or early stops, and of candidates that were proposed from a space, every view looks
+        at those that it holds.
         """
         lattice = self._state.ledger.lattice
         held: dict[int | None, NDArray[np.intp]] = {}
         if race is not None:
             self._finalists = race
-            self._race(race)
-            held = {view.split: race.held(view) for view in (lattice.final, *lattice.views)}
+            self._race(race, stops)
+        elif stops is not None:
+            self._finalists = stops
+            self._stop_early(stops)
         elif proposals is not None:
             held = self._propose(proposals, space)
+        if race is not None or stops is not None:
+            held = {view.split: self._held(view) for view in (lattice.final, *lattice.views)}
 
         def new(weight: float, view: View) -> _Run:
             asks = partial(exhaustive, candidates=held[view.split]) if held else strategy
@@ -204,20 +213,56 @@ class Selector:
             looked_at=np.logical_or.reduce([run.has_asked for run in final]),
         )
 
-    def _race(self, race: Race) -> None:
+    def _race(self, race: Race, stops: Stops | None) -> None:
         """Let candidates leave views. What a round holds depends on who is left, and on nothing else."""
+        for number, views in enumerate(race.rounds):
+            self._look(views, stops)
+            if stops is not None:
+                stops.stop(views, number + 1)
+            race.judge(number)
+            self._let_losses_go(race)
+
+    def _stop_early(self, stops: Stops) -> None:
+        """Find how far each view looks.
+
+        A few training sets, of which every view sees one, say how many rounds to begin with, so that few
+        models are fitted again with more rounds.
+        """
+        lattice = self._state.ledger.lattice
+        for views in rounds_of(lattice)[:1]:
+            first = [replace(view, comparisons=view.comparisons[:0]) for view in views]
+            self._look(first, stops)
+            stops.settle(first)
+            self._let_losses_go(stops)
+        all_views = [lattice.final, *lattice.views]
+        self._look(all_views, stops)
+        stops.stop(all_views)
+
+    def _look(self, views: Sequence[View], stops: Stops | None) -> None:
+        """Fit what views ask for of the candidates that they hold, as many rounds as it takes."""
         ledger, waiting = self._state.ledger, self._state.waiting
         losses = 8 * self._problem.judging.measure.n_losses(ledger.lattice)
-        for number, views in enumerate(race.rounds):
-            asked = [(view, race.held(view)) for view in views]
-            missing = partial(self._planner.missing, asked, ledger, waiting, with_parts=True)
+        while True:
+            asked = [(view, self._held(view)) for view in views]
+            missing = partial(
+                self._planner.missing, asked, ledger, waiting, with_parts=ledger.with_parts
+            )
             wanted = missing(with_change=self._with_change)
-            if losses * wanted.n_models(self._planner.lines) > MOST_WAITING_BYTES:
+            is_much = losses * wanted.n_models(self._planner.lines) > MOST_WAITING_BYTES
+            if is_much and ledger.with_parts:
                 wanted = missing(with_change=False)  # what stays is fitted again for its changes
             self._fit(wanted)
-            race.judge(number)
-            are_out = race.are_out(np.arange(len(self._grid)))
-            waiting.let_go(np.logical_and.reduce(are_out))
+            if stops is None or not stops.go_on(views):
+                return
+
+    def _let_losses_go(self, held: Race | Stops) -> None:
+        """Hold no losses of candidates that no view holds."""
+        are_out = held.are_out(np.arange(len(self._grid)))
+        self._state.waiting.let_go(np.logical_and.reduce(are_out))
+
+    def _held(self, view: View) -> NDArray[np.intp]:
+        """The candidates that have not left a view."""
+        return np.flatnonzero(self._state.ledger.left_from(view) == 0)
 
     def _propose(self, proposals: Proposals, space: Any) -> dict[int | None, NDArray[np.intp]]:
         """Have candidates proposed, batch by batch, by what one view or each finds of them.

@@ -21,6 +21,7 @@ __all__ = [
     "chosen_row",
     "table_weights",
     "too_few_views",
+    "weights_that_decide",
     "weights_to_run",
 ]
 
@@ -54,6 +55,16 @@ def too_few_views(lattice: Lattice, weights: NDArray[np.float64], rule: str | Ru
             f"many: with more splits {FEWEST_VIEWS} or more views choose a weight."
         ]
     return [f"The nested error rests on {views} only: with more splits it rests on more."]
+
+
+def weights_that_decide(search: Any, weights: NDArray[np.float64]) -> list[float]:
+    """At which weights candidates may hold their places in a race, or early stopping goes on.
+
+    For the lowest error alone where the weights are not somebody's own.
+    """
+    is_auto = isinstance(search.stability_weights, str)
+    decide: list[float] = [0.0] if is_auto else np.union1d([0.0], weights).tolist()
+    return decide
 
 
 def weights_to_run(

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.base import is_classifier
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -9,6 +10,8 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from steadycv import StabilitySearchCV
 from steadycv._compat import bin_once
@@ -29,6 +32,11 @@ def xgboost(kind, **params):
 
 def lightgbm(kind, **params):
     return getattr(pytest.importorskip("lightgbm"), f"LGBM{kind}")(n_jobs=1, verbose=-1, **params)
+
+
+def catboost(kind, **params):
+    options = {"learning_rate": 0.1, "thread_count": 1, "verbose": 0, "allow_writing_files": False}
+    return getattr(pytest.importorskip("catboost"), f"CatBoost{kind}")(**options | params)
 
 
 REGRESSORS = {
@@ -54,6 +62,13 @@ REGRESSORS = {
         "Regressor", subsample=0.5, subsample_freq=2, colsample_bytree=0.5
     ),
     "lightgbm, goss": lambda: lightgbm("Regressor", boosting_type="goss"),
+    "catboost": lambda: catboost("Regressor"),
+    "catboost, random": lambda: catboost(
+        "Regressor", bootstrap_type="Bernoulli", subsample=0.5, rsm=0.5, random_strength=3
+    ),
+    "catboost, ordered": lambda: catboost("Regressor", boosting_type="Ordered"),
+    "catboost, other link": lambda: catboost("Regressor", loss_function="Poisson"),
+    "catboost, median": lambda: catboost("Regressor", loss_function="MAE", grow_policy="Lossguide"),
 }
 
 CLASSIFIERS = {
@@ -63,6 +78,7 @@ CLASSIFIERS = {
     "lightgbm": lambda: lightgbm("Classifier", min_child_samples=3),
     # Rounds without a split leave no trees here.
     "lightgbm, random": lambda: lightgbm("Classifier", subsample=0.5, subsample_freq=3),
+    "catboost": lambda: catboost("Classifier", auto_class_weights="Balanced"),
 }
 
 
@@ -109,6 +125,11 @@ def test_classification(model, method, n_classes):
         lambda: lightgbm("Regressor", num_boost_round=5),
         lambda: lightgbm("Regressor", early_stopping_round=5),
         lambda: lightgbm("Regressor", linear_tree=True),
+        lambda: catboost("Regressor", learning_rate=None),
+        lambda: catboost("Regressor", posterior_sampling=True),
+        lambda: catboost("Regressor", model_shrink_rate=0.1),
+        lambda: catboost("Regressor", od_type="Iter"),
+        lambda: catboost("Regressor", num_trees=5),  # and n_estimators
     ],
 )
 def test_what_depends_on_the_number_of_rounds_is_not_served(model):
@@ -131,11 +152,44 @@ FITTED_FOR_EACH = {
 
 
 @pytest.mark.parametrize(
-    "model", [lambda: xgboost("Regressor"), lambda: xgboost("Regressor", tree_method="exact")]
+    "model",
+    [
+        lambda: xgboost("Regressor"),
+        lambda: xgboost("Regressor", tree_method="exact"),
+        lambda: lightgbm("Regressor", subsample_freq=2),
+        lambda: lightgbm("Regressor", objective="poisson", colsample_bytree=0.5),
+        lambda: lightgbm("Classifier"),
+    ],
 )
-def test_xgboost_with_all_that_shares_the_binned_data(model):
+def test_all_that_shares_the_binned_data(model):
     X, y = load_diabetes(return_X_y=True)
-    check_path(model(), FITTED_FOR_EACH, X, y, sample_weight=np.ones(len(y)), rtol=0, atol=0)
+    y = np.digitize(y, [100, 200]) if is_classifier(model()) else y
+    weight = RNG.uniform(0.1, 2, len(y))
+    check_path(model(), FITTED_FOR_EACH, X, y, sample_weight=weight, rtol=0, atol=0)
+
+
+def test_lightgbm_shares_binned_data_with_all_of_its_parameters():
+    X, y = load_diabetes(return_X_y=True)
+    grid = {
+        "n_estimators": [3, 30],
+        "num_leaves": [3, 31],
+        "min_split_gain": [0.0, 100.0],
+        "min_child_weight": [0.001, 60.0],
+        "subsample_freq": [0, 1],
+        "colsample_bytree": [0.4, 1.0],
+        "reg_alpha": [0.0, 20.0],
+    }
+    model = lightgbm("Regressor", subsample=0.5, learning_rate=0.3, min_child_samples=5)
+    check_path(model, grid, X, y, rtol=0, atol=0)
+
+
+def test_lightgbm_with_an_objective_of_ones_own():
+    def squared(y_true, y_pred):
+        return y_pred - y_true, np.ones_like(y_true)
+
+    X, y = load_diabetes(return_X_y=True)
+    grid = {"n_estimators": [2, 9], "max_depth": [1, 3]}
+    check_path(lightgbm("Regressor", objective=squared), grid, X, y, rtol=0, atol=0)
 
 
 def test_xgboost_bins_each_training_set_once(monkeypatch):
@@ -246,3 +300,28 @@ def test_search_is_the_same_without_paths():
     with_paths, without = (search.cv_results_["mean_test_score"] for search in searches)
     np.testing.assert_allclose(with_paths, without, rtol=1e-12)
     assert searches[0].best_params_ == searches[1].best_params_
+
+
+@pytest.mark.parametrize("name", ["iterations", "n_estimators", "num_boost_round", "num_trees"])
+def test_catboosts_names_of_the_rounds(name):
+    X, y = load_diabetes(return_X_y=True)
+    check_path(catboost("Regressor"), {name: ROUNDS}, X, y, rtol=0, atol=0)
+    check_path(catboost("Regressor", **{name: 4}), {name: ROUNDS}, X, y, rtol=0, atol=0)
+    search = StabilitySearchCV(catboost("Regressor", depth=3), {name: [1, 5, 20]}, cv=3).fit(X, y)
+    assert search.n_fits_ == 1 + 3 + 3
+    theirs = [search.best_estimator_.score(X, y), search.score(X, y)]
+    assert np.ptp(theirs) < 1e-12  # what they call their score is R²
+
+
+def test_catboost_with_a_frame_and_named_classes():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["ant", "bee", "cat"])[y]
+    for methods in (["predict"], ["predict_proba"]):
+        check_path(catboost("Classifier"), {"iterations": ROUNDS}, X, names, methods=methods)
+
+
+def test_catboost_in_a_pipeline():
+    X, y = load_diabetes(return_X_y=True)
+    model = make_pipeline(StandardScaler(), catboost("Regressor", depth=3))
+    search = StabilitySearchCV(model, {"catboostregressor__iterations": [1, 5, 20]}, cv=3).fit(X, y)
+    assert search.n_fits_ == 1 + 3 + 3

@@ -12,7 +12,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _Scorer
@@ -198,7 +198,7 @@ def own_score(estimator: Any) -> str | None:
     score = getattr(type(estimator), "score", None)
     names = {RegressorMixin.score: "r2", ClassifierMixin.score: "accuracy"}
     if getattr(score, "__module__", None) in _SAME_SCORE:
-        return "accuracy" if isinstance(estimator, ClassifierMixin) else "r2"
+        return "accuracy" if is_classifier(estimator) else "r2"
     return names.get(score)
 
 
@@ -227,8 +227,8 @@ PRIVATE_TYPES_OF_MODELS = (
     "sklearn.tree._tree.Tree",
 )
 
-# Where ``score`` is the mixin's for all X but None.
-_SAME_SCORE = ("sklearn.dummy", "sklearn.neighbors._classification")
+# Where ``score`` is what the mixin's is, for all X but None.
+_SAME_SCORE = ("sklearn.dummy", "sklearn.neighbors._classification", "catboost.core")
 
 
 class ScorerParts(NamedTuple):

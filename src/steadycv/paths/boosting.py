@@ -55,9 +55,20 @@ class RoundsPath(ChecksDataOnce):
         """Every candidate is one of its own: a round knows nothing of those after it."""
         return key_of(setting)
 
+    def in_one_fit(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """The number of rounds; all others share no more than the bins."""
+        return (self.parameter,)
+
+    def run(self, estimator: Any, setting: dict[str, Any]) -> Key:  # noqa: ARG002
+        """Numbers of rounds are read off one run."""
+        return key_of(setting, but=(self.parameter,))
+
     def _allows(self, estimator: Any, setting: dict[str, Any], X: Any) -> bool:  # noqa: ARG002
-        rounds = setting.get(self.parameter, getattr(estimator, self.parameter))
+        rounds = self._rounds(estimator, setting)
         return isinstance(rounds, Integral) and int(rounds) >= 1
+
+    def _rounds(self, estimator: Any, setting: dict[str, Any]) -> Any:
+        return setting.get(self.parameter, getattr(estimator, self.parameter))
 
     def prepare(self, estimator: Any, X: Any, y: Any) -> Any:  # noqa: ARG002
         """Nothing: every training set is fitted by itself."""
@@ -67,12 +78,11 @@ class RoundsPath(ChecksDataOnce):
         self, estimator: Any, settings: list[dict[str, Any]], data: PathData
     ) -> dict[str, NDArray[Any]]:
         """Outputs after each number of rounds."""
-        default = getattr(estimator, self.parameter)
         others = [{name: s[name] for name in self.sharing if name in s} for s in settings]
         found: dict[int, Outputs] = {}
         shared: dict[str, Any] = {}
         for members in together(map(key_of, others)):
-            rounds = {i: int(settings[i].get(self.parameter, default)) for i in members}
+            rounds = {i: int(self._rounds(estimator, settings[i])) for i in members}
             numbers = sorted(set(rounds.values()))
             after = dict(self._stages(estimator, others[members[0]], numbers, data, shared))
             found |= {i: after[n] for i, n in rounds.items()}

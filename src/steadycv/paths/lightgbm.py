@@ -1,7 +1,9 @@
-"""LightGBM: rounds of its trees."""
+"""LightGBM: rounds of its trees, and one binned training set for all that is fitted on it."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,20 @@ __all__ = ["LightGBMPath"]
 
 
 class LightGBMPath(RoundsPath):
-    """Rounds of LightGBM's trees."""
+    """Rounds of LightGBM's trees. The binned training set is shared by all that is fitted on it."""
+
+    sharing = (
+        "num_leaves",
+        "max_depth",
+        "learning_rate",
+        "min_split_gain",
+        "min_child_weight",
+        "subsample",
+        "subsample_freq",
+        "colsample_bytree",
+        "reg_alpha",
+        "reg_lambda",
+    )
 
     # Other names of the rounds and of the kind of boosting, which LightGBM takes as well; and what
     # would do something else with data that it is to evaluate: stop early, or round them.
@@ -67,22 +82,29 @@ class LightGBMPath(RoundsPath):
         setting: dict[str, Any],
         rounds: list[int],
         data: PathData,
-        shared: dict[str, Any],  # noqa: ARG002
+        shared: dict[str, Any],
     ) -> Iterator[tuple[int, Outputs]]:
-        model = self._longest(estimator, setting, rounds)
-        # LightGBM keeps up, round by round, with what it says of data that it is to evaluate: a
-        # prediction after each stage would start from the first tree again.
-        said: dict[int, NDArray[Any]] = {}
+        stages = _Stages(rounds)
+        if "train" in shared:
+            booster = import_module("lightgbm").Booster(shared["params"] | setting, shared["train"])
+            stages.train(booster.add_valid(shared["all"], "all"))
+        else:
+            self._fit(self._longest(estimator, setting, rounds), stages, data, shared)
+        for n in rounds:
+            yield n, _by_method(stages.said[n], shared["classes"], data.methods)
 
-        def listen(environment: Any) -> None:
-            n = environment.iteration + 1
+    def _fit(self, model: Any, stages: _Stages, data: PathData, shared: dict[str, Any]) -> None:
+        """Have the estimator begin to fit, and take over from its first round."""
 
-            def keep(outputs: NDArray[Any], _: Any) -> tuple[str, float, bool]:
-                said[n] = np.array(outputs)
-                return "", 0.0, False
-
-            if n in rounds:
-                environment.model.eval_valid(keep)
+        def take_over(environment: Any) -> None:
+            booster = environment.model
+            if callable(model.objective):  # which the estimator keeps to itself
+                stages.hear(booster, environment.iteration + 1)
+                return
+            shared["params"], shared["train"] = environment.params, booster.train_set
+            [shared["all"]] = booster.valid_sets
+            stages.train(booster, after=1)
+            raise _HeardAllError
 
         X, y_train, classes = data.X, np.asarray(data.y_train), None
         if not hasattr(X, "iloc"):
@@ -94,16 +116,50 @@ class LightGBMPath(RoundsPath):
                 weight = model.class_weight
                 numbered = {i: weight[c] for i, c in enumerate(classes.tolist()) if c in weight}
                 model.set_params(class_weight=numbered)
+        shared["classes"] = classes
         any_y = np.resize(y_train, n_samples_of(X))  # nobody looks at them
-        listening: dict[str, Any] = {"callbacks": [listen]}
+        listening: dict[str, Any] = {"callbacks": [take_over]}
         if "eval_X" in signature(model.fit).parameters:  # from LightGBM 4.7 on
             listening |= {"eval_X": X, "eval_y": any_y}
         else:
             listening["eval_set"] = [(X, any_y)]
         model.set_params(metric="None")
-        model.fit(data.X_train, y_train, **listening, **data.fit_params)
-        for n in rounds:
-            yield n, _by_method(said[n], classes, data.methods)
+        with suppress(_HeardAllError):
+            model.fit(data.X_train, y_train, **listening, **data.fit_params)
+
+
+class _Stages:
+    """What a model says after some numbers of rounds.
+
+    LightGBM keeps up, round by round, with what it says of data that it is to evaluate: a prediction
+    after each stage would start from the first tree again.
+    """
+
+    def __init__(self, rounds: list[int]) -> None:
+        self._last, self._asked = rounds[-1], frozenset(rounds)
+        self.said: dict[int, NDArray[Any]] = {}
+
+    def train(self, booster: Any, after: int = 0) -> None:
+        """Train to the last round, without what LightGBM's `train` does around each and at the end."""
+        if after:
+            self.hear(booster, after)
+        for n in range(after + 1, self._last + 1):
+            booster.update()
+            self.hear(booster, n)
+
+    def hear(self, booster: Any, n: int) -> None:
+        """Keep what it says after the n-th round, if that is asked for."""
+
+        def keep(outputs: NDArray[Any], _: Any) -> tuple[str, float, bool]:
+            self.said[n] = np.array(outputs)
+            return "", 0.0, False
+
+        if n in self._asked:
+            booster.eval_valid(keep)
+
+
+class _HeardAllError(Exception):
+    """All is there; the model itself would take as long to write down as hundreds of rounds."""
 
 
 def _by_method(

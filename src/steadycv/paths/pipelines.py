@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 from steadycv._compat import n_samples_of, safe_split
 from steadycv.estimators import methods_of, new_estimator, overwrites
 from steadycv.paths.common import joined
-from steadycv.paths.plan import in_one_fit, plan, solves_each
+from steadycv.paths.plan import in_one_fit, plan, runs_of
 from steadycv.paths.registry import find_path, register_path
 from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike, key_of
@@ -41,7 +41,8 @@ class PipelinePath:
 
     def parameters(self, estimator: Any) -> set[str]:
         """What belongs to the steps, not to the pipeline itself."""
-        return set(estimator.get_params()) - set(estimator.get_params(deep=False))
+        names = set(estimator.get_params()) - set(estimator.get_params(deep=False))
+        return names | {f"{name}__{own}" for name, step in estimator.steps for own in _of_path(step)}
 
     def methods(self, estimator: Any) -> tuple[str, ...]:
         """All that the last step has: by its path, or by a fit of its own on what the others give."""
@@ -92,10 +93,11 @@ class PipelinePath:
             for used, positions, parts in _by_step(step, [_part(setting, name) for setting in settings]):
                 fits = _is_fit_for(used, is_first=position == 0, is_last=position == last)
                 params = {} if _is_passthrough(used) else used.get_params()
+                known = params.keys() | _of_path(used)
                 not_copied = {n for n, value in params.items() if overwrites([(n, value)])}
                 serves[positions] &= [
                     fits
-                    and part.keys() <= params.keys()
+                    and part.keys() <= known
                     and not_copied <= part.keys()
                     and not overwrites(part.items())
                     for part in parts
@@ -111,9 +113,13 @@ class PipelinePath:
         name, last = estimator.steps[-1]
         return [f"{name}__{own}" for own in in_one_fit(last)]
 
-    def solves_each(self, estimator: Any) -> bool:
-        """Whether the last step does."""
-        return solves_each(find_path(estimator.steps[-1][1]), estimator.steps[-1][1])
+    def run(self, estimator: Any, setting: dict[str, Any]) -> Key:
+        """That of the last step, for each setting of the others."""
+        name, replaced = estimator.steps[-1]
+        part = _part(setting, name)
+        last = part.pop("", replaced)
+        [run] = runs_of(find_path(last), last, [part])
+        return None if run is None else (key_of(setting, but=[f"{name}__{own}" for own in part]), run)
 
     def prepare(self, estimator: Any, X: Any, y: Any) -> None:
         """Nothing: all steps are fitted on the training rows."""
@@ -136,6 +142,12 @@ def _part(params: dict[str, Any], step: str) -> dict[str, Any]:
         if of == step:
             part[own] = value
     return part
+
+
+def _of_path(step: Any) -> set[str]:
+    """The parameters of a step that its path covers: CatBoost itself tells of none that is not set."""
+    path = None if _is_passthrough(step) else find_path(step)
+    return set() if path is None else set(path.parameters(step))
 
 
 def _is_passthrough(step: Any) -> bool:

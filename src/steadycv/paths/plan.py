@@ -12,7 +12,7 @@ from steadycv._compat import n_samples_of
 from steadycv.estimators import new_estimator, overwrites
 from steadycv.paths.registry import find_path
 from steadycv.paths.separate import SEPARATE
-from steadycv.paths.settings import alike, together
+from steadycv.paths.settings import alike, key_of, together
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.paths.protocol import Path
+    from steadycv.paths.settings import Key
 
-__all__ = ["Group", "in_one_fit", "plan", "solves_each", "takes_weights"]
+__all__ = ["Group", "in_one_fit", "plan", "runs_of", "takes_weights"]
 
 MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
 USUALLY_HELD = 10  # training sets whose losses wait to be compared; groups are smaller where more do
@@ -192,11 +193,13 @@ def _packs(lines: list[list[int]], size: int) -> Iterator[list[list[int]]]:
     yield pack
 
 
-def solves_each(path: Any, estimator: Any) -> bool:
-    """Whether every candidate takes a fit, or a solver's run, of its own."""
-    if not hasattr(path, "serves"):  # none, or one of transformers
-        return True
-    return hasattr(path, "solves_each") and bool(path.solves_each(estimator))
+def runs_of(path: Any, estimator: Any, settings: Sequence[dict[str, Any]]) -> list[Key]:
+    """By setting, the solver's run that it is a part of; None where it is shared with all others."""
+    if not hasattr(path, "serves") or path is SEPARATE:  # no path, or one of transformers
+        return list(map(key_of, settings))
+    if not hasattr(path, "run"):
+        return [None] * len(settings)
+    return [path.run(estimator, setting) for setting in settings]
 
 
 def in_one_fit(estimator: Any) -> Collection[str]:
@@ -209,7 +212,7 @@ def in_one_fit(estimator: Any) -> Collection[str]:
     ('n_estimators',)
     """
     path = find_path(estimator)
-    if solves_each(path, estimator):
+    if not hasattr(path, "serves"):  # no path, or one of transformers
         return ()
     found: Collection[str] = getattr(path, "in_one_fit", path.parameters)(estimator)
     return found

@@ -72,9 +72,10 @@ class Path(Protocol):
         them in less time than for one after the other, as it looks at the data once.
     ``at_most(estimator)``
         The number of candidates to ask for at a time, for a path whose work grows with them; or None.
-    ``solves_each(estimator)``
-        Whether every candidate takes a solver's run of its own all the same (as where they share a
-        kernel matrix and no more), so that a race is worth while. Without this method it is False.
+    ``run(estimator, setting)``
+        Something hashable. Candidates for which it is equal share a solver's run; those of other runs
+        share less (a kernel matrix, binned data), so that a race between them is worth while. Without
+        this method, or where it is None, all candidates of a fit share its run.
     ``in_one_fit(estimator)``
         Those of ``parameters`` whose values take no fit of their own; without this method all of them.
     ``outputs_many(estimator, settings, many)``

@@ -35,6 +35,7 @@ _MODULES = {
     ),
     "xgboost": ("xgboost", "XGBClassifier XGBRegressor"),
     "lightgbm": ("lightgbm", "LGBMClassifier LGBMRegressor"),
+    "catboost": ("catboost", "CatBoostClassifier CatBoostRegressor"),
     "neighbors": ("sklearn", "KNeighborsClassifier KNeighborsRegressor"),
     "svm": ("sklearn", "NuSVC NuSVR SVC SVR"),
     "linear": (

@@ -35,10 +35,6 @@ class SeparatePath:
         """Everything."""
         return True
 
-    def solves_each(self, estimator: Any) -> bool:  # noqa: ARG002
-        """Always."""
-        return True
-
     def prepare(self, estimator: Any, X: Any, y: Any) -> None:
         """Nothing."""
 

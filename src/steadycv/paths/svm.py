@@ -51,9 +51,13 @@ class KernelMachinePath(ChecksDataOnce):
         """Predictions, and of classifiers decision values."""
         return ("predict", "decision_function") if is_classifier(estimator) else ("predict",)
 
-    def solves_each(self, estimator: Any) -> bool:  # noqa: ARG002
-        """All that they share is the kernel matrix."""
-        return True
+    def run(self, estimator: Any, setting: dict[str, Any]) -> Key:  # noqa: ARG002
+        """One for each: all that they share is the kernel matrix."""
+        return key_of(setting)
+
+    def in_one_fit(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """None."""
+        return ()
 
     def line(self, estimator: Any, setting: dict[str, Any]) -> Key:  # noqa: ARG002
         """Every candidate is one of its own."""

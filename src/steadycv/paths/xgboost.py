@@ -11,13 +11,11 @@ from sklearn.base import is_classifier
 from steadycv._compat import bin_once
 from steadycv.paths.boosting import RoundsPath
 from steadycv.paths.registry import register_path
-from steadycv.paths.settings import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from steadycv.paths.protocol import Outputs, PathData
-    from steadycv.paths.settings import Key
 
 __all__ = ["XGBoostPath"]
 
@@ -43,14 +41,6 @@ class XGBoostPath(RoundsPath):
     def methods(self, estimator: Any) -> tuple[str, ...]:
         """Predictions, and of classifiers probabilities."""
         return ("predict", "predict_proba") if is_classifier(estimator) else ("predict",)
-
-    def line(self, estimator: Any, setting: dict[str, Any]) -> Key:  # noqa: ARG002
-        """Numbers of rounds are asked for together: a margin is added up from one to the next."""
-        return key_of(setting, but=(self.parameter,))
-
-    def in_one_fit(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
-        """The number of rounds; all others share no more than the bins."""
-        return (self.parameter,)
 
     def _takes(self, estimator: Any, X: Any, y: Any) -> bool:  # noqa: ARG002
         # A "dart" round changes the weights of the rounds before it; "gblinear" has one model only.

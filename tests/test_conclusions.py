@@ -195,7 +195,6 @@ class FailsOn(RegressorMixin, BaseEstimator):
         return self.slope * rows[:, 0]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.parametrize(
     ("scoring", "best"),
     [
@@ -217,6 +216,7 @@ def test_the_interval_of_a_score_ends_at_the_best_one(scoring, best):
     assert search.promise_interval_ == pytest.approx((-best, high))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_what_failed_and_was_chosen_by_a_number_has_an_interval_by_its_errors():
     """error_score=-3 makes a failed fit better than a very bad one."""
     grid = {"row": [int(next(FOLDS.split(X))[0][0])], "slope": [1.0]}

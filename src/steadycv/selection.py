@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["Choices", "Observer", "Selector", "State"]
 
 MOST_KEPT_BYTES = 2**25  # of outputs; beyond it, those that no view will choose are let go
-MOST_WAITING_BYTES = 2**28  # of losses that a round of a race would leave; beyond it none are held
 MOST_WAITING_BYTES = 2**28  # of losses that a round of a race leaves; beyond it, none are held
 
 

@@ -60,7 +60,7 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/paths.py
 	$(VENV)/bin/python benchmarks/racing.py
 	$(VENV)/bin/python benchmarks/sparse.py
-	$(VENV)/bin/python benchmarks/networks.py
+	$(VENV)/bin/python benchmarks/networks.py --store
 	$(VENV)/bin/python benchmarks/compiling.py
 	$(VENV)/bin/python benchmarks/imports.py
 	$(VENV)/bin/python benchmarks/plot_growth.py

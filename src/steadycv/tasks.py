@@ -193,7 +193,9 @@ def _fits(problem: Problem, task: Task) -> Iterator[tuple[int, PathData, Fit]]:
                 raise ValueError(failures[min(failures)])
             n_settings = len(task.settings)
             worked = models if len(failures) < n_settings else None
-            fit = Fit(worked, n_settings, failures, time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            # Those that failed are counted one by one, as where fits are separate.
+            fit = Fit(worked, n_settings, failures, seconds, len(failures) + (worked is not None))
         yield training_set, data, fit
 
 

@@ -178,7 +178,7 @@ def test_a_gpu_that_is_not_there(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match="device='cuda' needs a GPU, and PyTorch sees none"):
         regressor(device="cuda").fit(X, Y)
-    assert regressor().chosen_device().type == "cpu"
+    assert regressor()._chosen_device().type == "cpu"
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ CPU = torch.device("cpu")
 
 def literal(model, X, y):
     """The averaged weights of a network, trained in the plainest way."""
-    training_set = model.ready(X, y, None)
-    program, run = model.program(training_set), model.run(training_set)
+    training_set = model._ready(X, y, None)
+    program, run = model._program(training_set), model._run(training_set)
     weights = [p.clone().requires_grad_() for p in program.start(run.seed)]
     groups = [
         {"params": [w], "weight_decay": run.weight_decay * decays}

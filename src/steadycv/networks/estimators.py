@@ -61,14 +61,14 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             The fitted model.
         """
         with one_thread():
-            training_set = self.ready(X, y, sample_weight)
-            program = self.program(training_set)
-            device = self.chosen_device()
+            training_set = self._ready(X, y, sample_weight)
+            program = self._program(training_set)
+            device = self._chosen_device()
             for _, averages in train(
                 program,
-                self.loss_name,
-                self.quantile_of_loss,
-                [self.run(training_set)],
+                self._loss_name,
+                self._quantile_of_loss,
+                [self._run(training_set)],
                 [self.epochs],
                 device,
             ):
@@ -86,9 +86,9 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     # What follows is for the path of a search, too.
 
-    def ready(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> TrainingSet:
+    def _ready(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> TrainingSet:
         """Learn scales, quantiles, categories and classes, and give the training set by these."""
-        self.check_parameters()
+        self._check_parameters()
         table = read_table(self, X, self.categories, reset=True)
         if y is None:
             raise ValueError(
@@ -116,7 +116,7 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             self.batch_size,
         )
 
-    def program(self, training_set: TrainingSet) -> Any:
+    def _program(self, training_set: TrainingSet) -> Any:
         """What is trained."""
         n_numbers = training_set.inputs.numbers.shape[1]
         if self.module is not None:
@@ -129,7 +129,7 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             self.embedding_size if self.embedding == "periodic" else 0,
         )
 
-    def run(self, training_set: TrainingSet) -> Run:
+    def _run(self, training_set: TrainingSet) -> Run:
         """The model to train."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Run(
@@ -140,15 +140,15 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             seed,
         )
 
-    def inputs(self, X: Any) -> Inputs:
+    def _inputs(self, X: Any) -> Inputs:
         """What the network is given of data."""
         return self.preparation_.inputs(read_table(self, X, self.categories, reset=False))
 
     @abstractmethod
-    def answers(self, outputs: NDArray[np.float64], method: str) -> NDArray[Any]:
+    def _answers(self, outputs: NDArray[np.float64], method: str) -> NDArray[Any]:
         """What a method returns where networks have said this."""
 
-    def chosen_device(self) -> torch.device:
+    def _chosen_device(self) -> torch.device:
         """Where to train."""
         cuda = torch.cuda.is_available()
         if self.device == "auto":
@@ -166,7 +166,7 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             )
         return device
 
-    def check_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise where a parameter has a value that makes no sense."""
         for name, (is_fine, words) in _RULES.items():
             value = getattr(self, name, None)
@@ -179,15 +179,15 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
                         f"{name}={getattr(self, name)!r} is for the network that module= takes the "
                         "place of. Embed in the module what is to be embedded."
                     )
-        self.chosen_device()
+        self._chosen_device()
 
     @property
     @abstractmethod
-    def loss_name(self) -> str:
+    def _loss_name(self) -> str:
         """What the training makes small."""
 
     @property
-    def quantile_of_loss(self) -> float:
+    def _quantile_of_loss(self) -> float:
         """Which one the pinball loss asks for."""
         return float(getattr(self, "quantile", 0.5))
 
@@ -206,7 +206,7 @@ class TableNetwork(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         with one_thread():
-            [outputs] = say(self.network_.program, self.network_.parameters, [self.inputs(X)])
+            [outputs] = say(self.network_.program, self.network_.parameters, [self._inputs(X)])
         found: NDArray[np.float64] = outputs
         return found
 
@@ -341,17 +341,17 @@ class NetworkRegressor(RegressorMixin, TableNetwork):  # type: ignore[misc]
                 f"Only loss='gaussian' has standard deviations; this is loss={self.loss!r}."
             )
         outputs = self._outputs(X)
-        mean = self.answers(outputs, "predict")
+        mean = self._answers(outputs, "predict")
         if not return_std:
             return mean
         return mean, self.target_scale_ * np.exp(log_scale(torch.from_numpy(outputs)).numpy())
 
     @property
-    def loss_name(self) -> str:
+    def _loss_name(self) -> str:
         """The parameter."""
         return self.loss
 
-    def answers(self, outputs: NDArray[np.float64], method: str) -> NDArray[Any]:  # noqa: ARG002
+    def _answers(self, outputs: NDArray[np.float64], method: str) -> NDArray[Any]:  # noqa: ARG002
         """Predictions in the units of the target."""
         predicted: NDArray[np.float64] = self.target_mean_ + self.target_scale_ * outputs[..., 0]
         return predicted
@@ -475,7 +475,7 @@ class NetworkClassifier(ClassifierMixin, TableNetwork):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             The classes.
         """
-        return self.answers(self._outputs(X), "predict")
+        return self._answers(self._outputs(X), "predict")
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict the probabilities of classes.
@@ -490,14 +490,14 @@ class NetworkClassifier(ClassifierMixin, TableNetwork):  # type: ignore[misc]
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        return self.answers(self._outputs(X), "predict_proba")
+        return self._answers(self._outputs(X), "predict_proba")
 
     @property
-    def loss_name(self) -> str:
+    def _loss_name(self) -> str:
         """The logarithmic one."""
         return "log_loss"
 
-    def answers(self, outputs: NDArray[np.float64], method: str) -> NDArray[Any]:
+    def _answers(self, outputs: NDArray[np.float64], method: str) -> NDArray[Any]:
         """Labels or probabilities."""
         if method == "predict":
             labels: NDArray[Any] = self.classes_[outputs.argmax(axis=-1)]

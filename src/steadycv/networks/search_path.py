@@ -55,7 +55,7 @@ class NetworkPath:
     def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:  # noqa: ARG002
         """Whether parameters make sense and seeds can be used again; a separate fit says what is not."""
         try:
-            _seeded(estimator, setting).check_parameters()
+            _seeded(estimator, setting)._check_parameters()
         except ValueError:
             return False
         seed = setting.get("random_state", estimator.random_state)
@@ -73,7 +73,7 @@ class NetworkPath:
         self, estimator: Any, settings: list[dict[str, Any]], many: Sequence[PathData]
     ) -> Iterator[Outputs]:
         """The same for several training sets, together where shapes agree and there is room."""
-        device = estimator.chosen_device()
+        device = estimator._chosen_device()
         models = [_seeded(estimator, setting) for setting in settings]
         lines = together(key_of(setting, but=("epochs",)) for setting in settings)
         waiting: list[_Place] = []
@@ -94,11 +94,11 @@ class _Place:
 
     def __init__(self, estimator: Any, data: PathData) -> None:
         self.model = clone(estimator)
-        self.training_set = self.model.ready(
+        self.training_set = self.model._ready(
             data.X_train, data.y_train, data.fit_params.get("sample_weight")
         )
-        self.program = self.model.program(self.training_set)
-        self.all_rows: Inputs = self.model.inputs(data.X)
+        self.program = self.model._program(self.training_set)
+        self.all_rows: Inputs = self.model._inputs(data.X)
         self.methods = data.methods
 
     @property
@@ -135,7 +135,7 @@ def _together(
             settings: dict[int, list[int]] = {}
             for i in line:
                 settings.setdefault(int(models[i].epochs), []).append(i)
-            wanted.append(_Wanted(number, models[line[0]].run(place.training_set), settings))
+            wanted.append(_Wanted(number, models[line[0]]._run(place.training_set), settings))
     found = [_Found(place, models) for place in places]
     # Those that are trained as long are together; modules draw random numbers, so they share a seed.
     by_seed = models[0].module is not None
@@ -160,7 +160,7 @@ def _train_chunk(
     runs = [each.run for each in chunk]
     model = place.model
     for epoch, averages in train(
-        place.program, model.loss_name, model.quantile_of_loss, runs, epochs, device
+        place.program, model._loss_name, model._quantile_of_loss, runs, epochs, device
     ):
         asked = [i for i, each in enumerate(chunk) if epoch in each.settings]
         parameters = averages if len(asked) == len(chunk) else [part[asked] for part in averages]
@@ -186,7 +186,7 @@ class _Found:
             if not np.isfinite(outputs).all():
                 self._failures[i] = f"ValueError: {DIVERGED.format(self._models[i].learning_rate)}"
             for method, rows in self._outputs.items():
-                rows[i] = self._place.model.answers(outputs, method)
+                rows[i] = self._place.model._answers(outputs, method)
 
     def outputs(self) -> Outputs:
         """By method, those of all settings; with the failures if there are any."""

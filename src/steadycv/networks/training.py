@@ -177,10 +177,11 @@ class _Rows:
         at = torch.as_tensor(places).to(self._device).view(len(places), self.n_steps, self.n_rows)
         for step in range(self.n_steps):
             chosen = at[:, step].flatten()
-            yield tuple(  # type: ignore[misc]
+            numbers, codes, target, weight = (
                 part.index_select(0, chosen).view(len(at), self.n_rows, *part.shape[1:])
                 for part in (self._numbers, self._codes, self._target, self._weight)
             )
+            yield numbers, codes, target, weight
 
 
 class _Masks:

@@ -19,7 +19,7 @@ import numpy as np
 from steadycv._compat import check_method_params, safe_split, to_numpy
 from steadycv.estimators import new_estimator
 from steadycv.outputs import FittedModel, ModelsOfPath, SeveralModels, answering
-from steadycv.paths.protocol import FailedOutputs, PathData
+from steadycv.paths.protocol import PathData, failures_of
 from steadycv.paths.separate import SeparatePath, fit_model
 from steadycv.reducing import Fit, Keep, Reducer
 from steadycv.scoring import NotAnsweredError
@@ -262,8 +262,7 @@ def _models(
             outputs = task.path.outputs(task.estimator, task.settings, data)
         else:
             outputs = next(found)
-    failures = outputs.failures if isinstance(outputs, FailedOutputs) else {}
-    return _of_path(problem, outputs, data), failures
+    return _of_path(problem, outputs, data), failures_of(outputs)
 
 
 def _of_path(problem: Problem, outputs: Outputs, data: PathData) -> ModelsOfPath:

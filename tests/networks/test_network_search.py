@@ -111,6 +111,19 @@ def test_what_diverges_is_a_failed_fit():
         searched(regressor(), {"learning_rate": [1e30]}, X, Y)
 
 
+def test_what_diverges_in_a_pipeline_is_a_failed_fit():
+    pipeline = make_pipeline(StandardScaler(), classifier())
+    grid = {
+        "networkclassifier__learning_rate": [0.01, 1e30],
+        "networkclassifier__hidden": [(4,), (8,)],
+    }
+    with pytest.warns(FitFailedWarning, match="22 fits failed out of a total of (?s:.)*diverged"):
+        search = searched(pipeline, grid, FLOWERS, LABELS)
+    wild = search.cv_results_["param_networkclassifier__learning_rate"] == 1e30
+    assert np.isposinf(search.ledger_.error[wild]).all()
+    assert np.isfinite(search.ledger_.error[~wild]).all()
+
+
 def test_frames_and_pipelines():
     expected = searched(regressor(), GRID, X, Y).ledger_.error
     frame = pd.DataFrame(X, columns=list("abcdefghij"))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Outputs: TypeAlias = Mapping[str, NDArray[Any]]
     """By method, an array of shape (n_settings, n_samples, ...)."""
 
-__all__ = ["FailedOutputs", "Outputs", "Path", "PathData", "TransformerPath"]
+__all__ = ["FailedOutputs", "Outputs", "Path", "PathData", "TransformerPath", "failures_of"]
 
 
 class FailedOutputs(dict[str, "NDArray[Any]"]):
@@ -31,6 +31,11 @@ class FailedOutputs(dict[str, "NDArray[Any]"]):
     def __init__(self, outputs: Mapping[str, NDArray[Any]], failures: dict[int, str]) -> None:
         super().__init__(outputs)
         self.failures = failures
+
+
+def failures_of(outputs: Outputs) -> dict[int, str]:
+    """By setting, what went wrong, of a path's outputs."""
+    return outputs.failures if isinstance(outputs, FailedOutputs) else {}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from small_networks import (
 
 from steadycv.networks import search_path, training
 from steadycv.paths import FailedOutputs, PathData, find_path
-from steadycv.paths.plan import plan
+from steadycv.paths.plan import in_one_fit, plan
 from steadycv.testing import check_path
 
 EVERYTHING = GRID | {"dropout": [0.0, 0.3], "epochs": [1, 4, 9], "random_state": [0, 5]}
@@ -151,6 +151,10 @@ def test_epochs_are_one_training(monkeypatch):
     # Training sets with as many steps are trained together, others are not.
     list(path.outputs_many(model, settings, [data_of(model, n) for n in (80, 80, 90, 60)]))
     assert [n for n, _ in calls] == [4, 2, 2]
+
+
+def test_epochs_alone_take_no_training_of_their_own():
+    assert list(in_one_fit(regressor())) == ["epochs"]
 
 
 def test_plan_puts_shapes_apart():

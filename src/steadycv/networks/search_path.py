@@ -40,6 +40,10 @@ class NetworkPath:
         shared = ("learning_rate", "weight_decay", "epochs", "random_state")
         return shared if estimator.module is not None else (*shared, "dropout")
 
+    def in_one_fit(self, estimator: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """One training passes through all numbers of epochs."""
+        return ("epochs",)
+
     def methods(self, estimator: Any) -> tuple[str, ...]:
         """Predictions, and of classifiers probabilities."""
         return ("predict", "predict_proba") if hasattr(estimator, "predict_proba") else ("predict",)
@@ -48,9 +52,9 @@ class NetworkPath:
         """One training, whatever the epochs after which it is looked at."""
         return key_of(setting, but=("epochs",))
 
-    def solves_each(self, estimator: Any) -> bool:  # noqa: ARG002
+    def run(self, estimator: Any, setting: dict[str, Any]) -> Key:
         """Side by side, but each is trained."""
-        return True
+        return self.line(estimator, setting)
 
     def serves(self, estimator: Any, setting: dict[str, Any], X: Any, y: Any) -> bool:  # noqa: ARG002
         """Whether parameters make sense and seeds can be used again; a separate fit says what is not."""

@@ -2,13 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+# Networks are tested with a build of PyTorch for the CPU, as others take gigabytes. Where this one is not to
+# be had, their tests are skipped and say so; `make TORCH=torch` takes what the index has.
+TORCH ?= torch==2.13.0+cpu
 # BLAS with one thread: results are compared between runs, and fits run in parallel anyway.
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 # Tested with the newest releases alone, to save time: what depends little or not at all on those of others.
 ONCE := tests/cli/test_interruption.py tests/datasets tests/experiments tests/paths/test_registry.py \
 	tests/sparse/test_beam.py tests/sparse/test_concave.py tests/sparse/test_cuts.py \
-	tests/sparse/test_exact.py tests/sparse/test_relaxation.py \
+	tests/networks tests/sparse/test_exact.py tests/sparse/test_relaxation.py \
 	tests/test_docs.py tests/test_import_directions.py tests/test_imports.py
 
 .PHONY: demo test lint types tests tests-oldest docs browser bench clean
@@ -57,6 +60,7 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/paths.py
 	$(VENV)/bin/python benchmarks/racing.py
 	$(VENV)/bin/python benchmarks/sparse.py
+	$(VENV)/bin/python benchmarks/networks.py --store
 	$(VENV)/bin/python benchmarks/compiling.py
 	$(VENV)/bin/python benchmarks/imports.py
 	$(VENV)/bin/python benchmarks/plot_growth.py
@@ -67,6 +71,8 @@ clean:
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' \
+		|| echo "$(TORCH) is not to be had here: the tests of networks will be skipped." >&2
 	touch $@
 
 $(OLDEST)/installed: pyproject.toml requirements-oldest.txt

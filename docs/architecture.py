@@ -145,6 +145,7 @@ PARTS = [
         *(390, BOTTOM, 340, "Built on it, and beside it"),
         {
             "sparse": "sparse ridge regression",
+            "networks": "neural networks",
             "model_catalogue": "models by name",
             "testing": "holds a path to its promise",
         },

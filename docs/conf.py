@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import version as version_of
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -39,6 +40,8 @@ html_math_renderer = "mathml"
 
 # The API reference
 autosummary_generate = True
+_WITHOUT_TORCH = find_spec("torch") is None
+autodoc_mock_imports = ["torch"] if _WITHOUT_TORCH else []
 templates_path = ["_templates"]
 autodoc_typehints = "none"  # numpydoc says the types in words
 numpydoc_show_class_members = False  # the template lists them
@@ -51,7 +54,9 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"(demo|readme_picture)\.py",
+    "ignore_pattern": r"(demo|readme_picture|plot_network)\.py"
+    if _WITHOUT_TORCH
+    else r"(demo|readme_picture)\.py",
     "within_subsection_order": "sorting.GalleryOrder",
     "doc_module": ("steadycv",),
     "backreferences_dir": "gallery/uses",

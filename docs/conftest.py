@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +20,8 @@ from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from steadycv import StabilitySearchCV
 
 collect_ignore_glob = ["*.py", "gallery/*", "api/*"]
+if find_spec("torch") is None:  # the page of networks runs where there is PyTorch
+    collect_ignore_glob.append("networks.md")
 
 plt.switch_backend("agg")
 _SEARCH = StabilitySearchCV(DecisionTreeRegressor(), {"max_depth": range(1, 6)})

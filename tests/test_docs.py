@@ -89,6 +89,18 @@ def test_early_stops_that_are_told_were_measured():
     )
 
 
+def test_networks_that_are_told_were_measured(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "experiments")
+    script = runpy.run_path(str(ROOT / "experiments" / "networks.py"))
+    results = json.loads((script["RESULTS"] / "table4.json").read_text("utf-8"))
+    assert results == json.loads(json.dumps(script["summary"]()))
+    page = (ROOT / "docs" / "networks.md").read_text("utf-8")
+    assert "\n".join(script["table"](results)) in page
+    pytest.importorskip("torch")
+    speed = runpy.run_path(str(ROOT / "benchmarks" / "networks.py"))
+    assert "\n".join(speed["table"](json.loads(speed["RESULTS"].read_text("utf-8")))) in page
+
+
 def test_rules_that_are_told_were_measured():
     script = runpy.run_path(str(ROOT / "experiments" / "rules.py"))
     page = (ROOT / "docs" / "rules.md").read_text("utf-8")
@@ -168,9 +180,14 @@ def test_nothing_knows_of_the_face(name):
 
 @pytest.mark.parametrize(
     "module",
-    ["", "datasets", "experiments", "paths", "plotting", "report", "sparse", "tables", "testing"],
+    [
+        *("", "datasets", "experiments", "networks", "paths", "plotting", "report", "sparse"),
+        *("tables", "testing"),
+    ],
 )
 def test_reference_has_all_public_names(module):
+    if module == "networks":
+        pytest.importorskip("torch")
     full_name = f"steadycv.{module}".rstrip(".")
     listed = set(re.findall(r"^ {3}([\w.]+)$|data:: ([\w.]+)$", REFERENCE, re.MULTILINE))
     listed = {name.rpartition(".")[2] for pair in listed for name in pair if name}

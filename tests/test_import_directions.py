@@ -17,6 +17,7 @@ DIRECTIONS = {
     "core": set(),
     "testing": {"core"},
     "sparse": {"core"},
+    "networks": {"core"},
     "plotting": {"core"},
     "report": {"core", "plotting"},
     "datasets": {"core"},

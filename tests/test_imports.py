@@ -67,6 +67,13 @@ def test_public_modules_are_there_without_an_import_of_their_own():
     assert {f"steadycv.{name}" for name in names} <= imported_by(code)
 
 
+def test_networks_say_what_they_need():
+    code = "import sys; sys.modules['torch'] = None; import steadycv.networks"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    said = "ImportError: steadycv.networks needs PyTorch: pip install 'steadycv[networks]'."
+    assert done.stderr.splitlines()[-1] == said
+
+
 def test_version():
     assert steadycv.__version__ == version("steadycv")
     assert "__version__" in dir(steadycv)

@@ -12,7 +12,7 @@ from steadycv import StabilitySearchCV
 from steadycv.lattice import Lattice
 from steadycv.losses import LOSSES
 from steadycv.measures import MeanLoss
-from steadycv.paths import register_path, registry
+from steadycv.paths import FailedOutputs, register_path, registry
 from steadycv.paths.separate import SEPARATE
 from steadycv.scoring import Judging
 from steadycv.tasks import Problem, Task, run_task
@@ -94,6 +94,15 @@ class OneTooFew(Many):
         return list(super().outputs_many(estimator, settings, many))[:-1]
 
 
+class Telling(OneByOne):
+    """Says itself who failed."""
+
+    def outputs(self, estimator, settings, data):
+        failed = {i: "ValueError: too much" for i, s in enumerate(settings) if s["shift"] > 10}
+        sound = [{"shift": min(setting["shift"], 10)} for setting in settings]
+        return FailedOutputs(super().outputs(estimator, sound, data), failed)
+
+
 @pytest.fixture(autouse=True)
 def _own_registry(monkeypatch):
     monkeypatch.setattr(registry, "_PATHS", dict(registry._PATHS))
@@ -155,7 +164,9 @@ def test_all_training_sets_at_once(path):
     check_path(Shifted(), GRID, X, Y)
 
 
-@pytest.mark.parametrize("path", [OneByOne(), Many(), AsList()], ids=lambda path: type(path).__name__)
+@pytest.mark.parametrize(
+    "path", [OneByOne(), Many(), AsList(), Telling()], ids=lambda path: type(path).__name__
+)
 def test_who_fails_takes_nobody_along(path):
     register_path(Shifted, path)
     alone = search()
@@ -166,6 +177,13 @@ def test_who_fails_takes_nobody_along(path):
     assert np.isposinf(found.ledger_.error[3]).all()
     with pytest.raises(ValueError, match="too much"):
         search({"shift": [*GRID["shift"], 11.0]}, error_score="raise")
+
+
+def test_no_fit_is_made_again_where_a_path_says_who_failed():
+    register_path(Shifted, Telling())
+    with pytest.warns(match="7 fits failed out of a total of 14"):
+        search({"shift": [0.0, 11.0]})
+    assert Shifted.n_fits == 0
 
 
 class Broken(OneByOne):

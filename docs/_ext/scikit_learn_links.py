@@ -7,7 +7,10 @@ from typing import Any
 from docutils import nodes
 
 _SITE = "https://scikit-learn.org/stable"
-_LABELS = {"r2_score": "modules/model_evaluation.html#r2-score"}  # in docstrings that we inherit
+_LABELS = {  # in docstrings that we inherit
+    "accuracy_score": "modules/model_evaluation.html#accuracy-score",
+    "r2_score": "modules/model_evaluation.html#r2-score",
+}
 
 
 def setup(app: Any) -> dict[str, bool]:

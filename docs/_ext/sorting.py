@@ -15,6 +15,7 @@ class GalleryOrder:
         "plot_classification.py",
         "plot_groups.py",
         "plot_sparse.py",
+        "plot_network.py",
     )
 
     def __init__(self, folder: str) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from steadycv._compat import check_method_params, safe_split, to_numpy
 from steadycv.estimators import new_estimator
 from steadycv.outputs import FittedModel, ModelsOfPath, SeveralModels, answering
-from steadycv.paths.protocol import PathData
+from steadycv.paths.protocol import PathData, failures_of
 from steadycv.paths.separate import SeparatePath, fit_model
 from steadycv.reducing import Fit, Keep, Reducer
 from steadycv.scoring import NotAnsweredError
@@ -184,12 +184,18 @@ def _fits(problem: Problem, task: Task) -> Iterator[tuple[int, PathData, Fit]]:
         callback = task.callbacks[number] if task.callbacks else None
         start = time.perf_counter()
         try:
-            models = _models(problem, task, data, callback, found)
+            models, failures = _models(problem, task, data, callback, found)
         except Exception as error:
             fit = _failed(problem, task, data, start, error)
             found = None  # what was to come may be wrong as well: from now on one after the other
         else:
-            fit = Fit(models, len(task.settings), {}, time.perf_counter() - start)
+            if failures and problem.raises:
+                raise ValueError(failures[min(failures)])
+            n_settings = len(task.settings)
+            worked = models if len(failures) < n_settings else None
+            seconds = time.perf_counter() - start
+            # Those that failed are counted one by one, as where fits are separate.
+            fit = Fit(worked, n_settings, failures, seconds, len(failures) + (worked is not None))
         yield training_set, data, fit
 
 
@@ -244,10 +250,10 @@ def _models(
     data: PathData,
     callback: FitTask | None,
     found: Iterator[Outputs] | None,
-) -> OutputsOfModels:
-    """The models of one training set, or what stands for them."""
+) -> tuple[OutputsOfModels, dict[int, str]]:
+    """The models of one training set, or what stands for them, and what failed of a path's."""
     if isinstance(task.path, SeparatePath):
-        return _fitted(problem, task.settings[0], data, callback)
+        return _fitted(problem, task.settings[0], data, callback), {}
     if isinstance(data.prepared, Exception):
         raise data.prepared
     assert task.path is not None
@@ -256,7 +262,7 @@ def _models(
             outputs = task.path.outputs(task.estimator, task.settings, data)
         else:
             outputs = next(found)
-    return _of_path(problem, outputs, data)
+    return _of_path(problem, outputs, data), failures_of(outputs)
 
 
 def _of_path(problem: Problem, outputs: Outputs, data: PathData) -> ModelsOfPath:

@@ -5,7 +5,7 @@ penalty. A path is a small object, registered for an estimator class, that says 
 covers and turns one training set into the outputs of all its candidates.
 """
 
-from steadycv.paths.protocol import Path, PathData, TransformerPath
+from steadycv.paths.protocol import FailedOutputs, Path, PathData, TransformerPath
 from steadycv.paths.registry import find_path, register_path
 
-__all__ = ["Path", "PathData", "TransformerPath", "find_path", "register_path"]
+__all__ = ["FailedOutputs", "Path", "PathData", "TransformerPath", "find_path", "register_path"]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.multiclass import type_of_target
 
+from steadycv.paths.protocol import FailedOutputs, failures_of
 from steadycv.paths.separate import separate_outputs
 
 if TYPE_CHECKING:
@@ -99,12 +100,20 @@ def complete(
     return outputs
 
 
-def joined(members: Sequence[Sequence[int]], parts: Sequence[Outputs]) -> dict[str, NDArray[Any]]:
+def joined(members: Sequence[Sequence[int]], parts: Sequence[Outputs]) -> Outputs:
     """Outputs that were found in parts, each with the positions of its settings, in their order."""
     if len(parts) == 1:
-        return dict(parts[0])
+        return parts[0]
     order = np.argsort(np.concatenate(members))
-    return {method: np.concatenate([part[method] for part in parts])[order] for method in parts[0]}
+    found = {method: np.concatenate([part[method] for part in parts])[order] for method in parts[0]}
+    return FailedOutputs(
+        found,
+        {
+            int(positions[i]): text
+            for positions, part in zip(members, parts, strict=True)
+            for i, text in failures_of(part).items()
+        },
+    )
 
 
 def _is_finite(array: NDArray[Any]) -> bool:

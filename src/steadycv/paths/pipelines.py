@@ -21,14 +21,13 @@ from steadycv._compat import n_samples_of, safe_split
 from steadycv.estimators import methods_of, new_estimator, overwrites
 from steadycv.paths.common import joined
 from steadycv.paths.plan import in_one_fit, plan, runs_of
+from steadycv.paths.protocol import FailedOutputs, failures_of
 from steadycv.paths.registry import find_path, register_path
 from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from steadycv.paths.protocol import Outputs, Path, PathData
     from steadycv.paths.settings import Key
@@ -124,9 +123,7 @@ class PipelinePath:
     def prepare(self, estimator: Any, X: Any, y: Any) -> None:
         """Nothing: all steps are fitted on the training rows."""
 
-    def outputs(
-        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
-    ) -> dict[str, NDArray[Any]]:
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> Outputs:
         """Outputs of every setting, from as few fits as there are distinct beginnings."""
         members, parts = zip(
             *_outputs(estimator.steps, settings, range(len(settings)), data), strict=True
@@ -263,7 +260,7 @@ def _predicted(step: _Step, data: PathData) -> Iterator[tuple[list[int], Outputs
             prepared = group.path.prepare(group.estimator, known.X, known.y)
             found = group.path.outputs(group.estimator, settings, replace(known, prepared=prepared))
         rows = {name: np.asarray(each)[:, -n_samples:] for name, each in found.items()}
-        yield group.members.tolist(), rows
+        yield group.members.tolist(), FailedOutputs(rows, failures_of(found))
 
 
 def _shares(path: Any, candidates: Sequence[Any]) -> bool:

@@ -14,7 +14,28 @@ if TYPE_CHECKING:
     Outputs: TypeAlias = Mapping[str, NDArray[Any]]
     """By method, an array of shape (n_settings, n_samples, ...)."""
 
-__all__ = ["Outputs", "Path", "PathData", "TransformerPath"]
+__all__ = ["FailedOutputs", "Outputs", "Path", "PathData", "TransformerPath", "failures_of"]
+
+
+class FailedOutputs(dict[str, "NDArray[Any]"]):
+    """Outputs where the fits of some settings failed, and what they say does not count.
+
+    Parameters
+    ----------
+    outputs : mapping
+        By method, as of a path.
+    failures : dict of int to str
+        By setting, what went wrong, as the last line of a traceback says it.
+    """
+
+    def __init__(self, outputs: Mapping[str, NDArray[Any]], failures: dict[int, str]) -> None:
+        super().__init__(outputs)
+        self.failures = failures
+
+
+def failures_of(outputs: Outputs) -> dict[int, str]:
+    """By setting, what went wrong, of a path's outputs."""
+    return outputs.failures if isinstance(outputs, FailedOutputs) else {}
 
 
 @dataclass(frozen=True)
@@ -101,7 +122,8 @@ class Path(Protocol):
         """Outputs of every setting for all rows of ``data.X``, trained on ``data.rows``.
 
         For each of ``data.methods`` an array of shape (n_settings, n_samples, ...), each row what that
-        method of the estimator fitted with that setting would return.
+        method of the estimator fitted with that setting would return. Where the separate fit of a
+        setting would raise an error and those of others would not, a `FailedOutputs` says so.
         """
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.paths.protocol import PathData
+    from steadycv.paths.protocol import Outputs, PathData
     from steadycv.paths.settings import Key
 
 __all__ = ["TreePath", "TruncationPath", "as_grown"]
@@ -81,9 +81,7 @@ class TruncationPath(ChecksDataOnce):
         """Nothing: every training set grows its own trees."""
         return None
 
-    def outputs(
-        self, estimator: Any, settings: list[dict[str, Any]], data: PathData
-    ) -> dict[str, NDArray[Any]]:
+    def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> Outputs:
         """Grow as little as possible, and read every setting off what was grown."""
         limits = self._limits(estimator, settings, len(data.rows))
         apart = self._apart(estimator)

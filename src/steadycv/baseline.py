@@ -16,7 +16,8 @@ from steadycv.scoring import NotAnsweredError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from steadycv.tasks import Problem
+    from steadycv.lattice import Lattice
+    from steadycv.scoring import Judging
 
 __all__ = ["Baseline", "baseline"]
 
@@ -40,10 +41,9 @@ class Baseline(NamedTuple):
         return 1 - error / self.error if self.error else 0.0
 
 
-def baseline(problem: Problem) -> Baseline | None:
+def baseline(estimator: Any, judging: Judging, lattice: Lattice, targets: Any) -> Baseline | None:
     """The baseline of a search, None where no constant is an answer."""
-    estimator, judging, lattice = problem.estimator, problem.judging, problem.lattice
-    y = None if problem.y is None else plain(one_column(to_numpy(problem.y)))
+    y = None if targets is None else plain(one_column(to_numpy(targets)))
     if y is None or not (is_regressor(estimator) or (is_classifier(estimator) and y.ndim == 1)):
         return None
     says = _of_classes if is_classifier(estimator) else _of_numbers

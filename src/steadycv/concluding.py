@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from steadycv import rules
 from steadycv._arrays import one_column
 from steadycv._compat import select_index, several_scorers, to_numpy
+from steadycv._later import Later
 from steadycv.averages import FoldJudge, answers
 from steadycv.baseline import baseline
 from steadycv.bootstrap import BootstrapPromise, bootstrap_promise
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.averages import Tables
+    from steadycv.averages import Averages, Tables
     from steadycv.candidates import Candidates
     from steadycv.executor import Executor
     from steadycv.ledger import Ledger
@@ -163,18 +164,15 @@ class Concluding(Conclusions):
     def _keep_evidence(self, problem: Problem, selector: Selector, groups: Any, splitter: type) -> None:
         """Keep what later conclusions take."""
         lattice = problem.lattice
-        self.baseline_ = baseline(problem)
-        losses, members = {}, {}
+        judging = problem.judging._replace(reported=None)
+        self._baseline = Later(partial(baseline, self.estimator, judging, lattice, problem.y))
+        members = {}
         self._bootstrap = "" if self._offers else self._bootstrapped(problem, selector, groups)
+        said: dict[str, Averages | None] = {}
         if self._offers:
-            judge = FoldJudge(problem.judging, lattice)
             said = {kind: offer.said for kind, offer in self._offers.items()}
-            losses = {kind: judge.losses(each) for kind, each in said.items() if each is not None}
-            of_views, offer = self._taken.view_candidates.tolist(), self._offers.get("model")
-            if offer is not None and list(offer.chosen) == of_views and "model" in losses:
-                losses[OF_VIEWS] = losses["model"]
-            elif (said_of_views := said_by_models(problem, selector, of_views)) is not None:
-                losses[OF_VIEWS] = judge.losses(said_of_views)
+            said[OF_VIEWS] = said_by_models(problem, selector, self._taken.view_candidates.tolist())
+        judge = FoldJudge(problem.judging, lattice)
         if self.deliver == "committee":
             [candidate] = self._offers["committee"].candidates
             tested = np.flatnonzero(lattice.evaluation_of_split >= 0).tolist()
@@ -184,7 +182,7 @@ class Concluding(Conclusions):
             weight=problem.judging.weight,
             groups=None if groups is None else to_numpy(groups),
             splitter=splitter,
-            losses=losses,
+            losses=Later(partial(_losses, judge, said)),
             members=members,
             package=type(problem.X).__module__.partition(".")[0],
         )
@@ -255,3 +253,10 @@ class Concluding(Conclusions):
         self.n_fits_ += self._delivery.failures.n_fits
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _losses(
+    judge: FoldJudge, said: dict[str, Averages | None]
+) -> dict[str, list[NDArray[np.float64]] | None]:
+    """By kind of delivery, the losses of what is said of the views' rows."""
+    return {kind: judge.losses(each) for kind, each in said.items() if each is not None}

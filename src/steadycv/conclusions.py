@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from steadycv._later import Later
+    from steadycv.baseline import Baseline
     from steadycv.candidates import Box
     from steadycv.committees import Committee
     from steadycv.delivery import Delivery
@@ -73,7 +75,7 @@ class Evidence(NamedTuple):
         What the splitter was to keep together.
     splitter : type
         The class of the splitter.
-    losses : dict of str to list of ndarray or None
+    losses : Later of dict of str to list of ndarray or None
         By kind of delivery and view, the losses of what was chosen without the view's rows on these
         rows; and of the views' own choices. None where there is no loss of a sample.
     members : dict of int to ndarray
@@ -86,7 +88,7 @@ class Evidence(NamedTuple):
     weight: NDArray[np.float64] | None
     groups: NDArray[Any] | None
     splitter: type
-    losses: dict[str, list[NDArray[np.float64]] | None]
+    losses: Later[dict[str, list[NDArray[np.float64]] | None]]
     members: dict[int, NDArray[Any]]
     package: str
 
@@ -126,6 +128,7 @@ class Conclusions:
     scoring: Any
     search: Any
     stability_weights: Any
+    _baseline: Later[Baseline | None]
     _bootstrap: Callable[[], BootstrapPromise] | str  # or why there is none
     _offers: dict[str, Offer]
     _delivery: Delivery | None
@@ -267,7 +270,7 @@ class Conclusions:
         if evidence.groups is not None or evidence.weight is not None:
             what = "groups" if evidence.groups is not None else "sample_weight"
             raise ValueError(f"The bound is for independent rows that count alike, and not with {what}.")
-        losses = evidence.losses.get(OF_VIEWS)
+        losses = evidence.losses().get(OF_VIEWS)
         if losses is None:
             raise ValueError("The bound is for a loss of every sample, and here is none: pass loss=.")
         is_zero_one = getattr(self.loss_, "name", None) == "zero_one"
@@ -309,6 +312,12 @@ class Conclusions:
         return self._delivery.outer_committee(self._taken.view_candidates.tolist(), self.cv)
 
     @property
+    def baseline_(self) -> Baseline | None:
+        """The error of the best model that looks at no column; None where no constant is an answer."""
+        check_is_fitted(self)
+        return self._baseline()
+
+    @property
     def promise_(self) -> float:
         """The error to expect on new data of what was delivered.
 
@@ -336,7 +345,7 @@ class Conclusions:
             offer.errors,
             [lattice.splits[view.test_split].test for view in lattice.views],
             [lattice.n_rows(view.reference) for view in lattice.views],
-            evidence.losses.get(offer.deliver) if self.driving_score_ is None else None,
+            evidence.losses().get(offer.deliver) if self.driving_score_ is None else None,
             inner=inner_errors(self.ledger_, offer.chosen) if offer.chosen else None,
             sample_weight=evidence.weight,
             groups=evidence.groups,

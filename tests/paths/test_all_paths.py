@@ -147,18 +147,11 @@ def test_one_line(name):
     assert lines_of(make(), grid, X, Y) == [[n_candidates]]
 
 
-@pytest.mark.parametrize("name", ["boosting", "histograms", "lightgbm", "svm", "nu svm"])
+@pytest.mark.parametrize("name", ["boosting", "histograms", "lightgbm", "xgboost", "svm", "nu svm"])
 def test_every_candidate_a_line(name):
     make, grid = REGRESSORS[name]
     n_candidates = len(ParameterGrid(grid))
     assert lines_of(make(), grid, X, Y) == [[1] * n_candidates]
-
-
-def test_numbers_of_rounds_are_a_line_of_xgboost():
-    model = boosted("xgboost", "Regressor")
-    grid = {"n_estimators": [1, 2, 3], "max_depth": [1, 2], "reg_lambda": [0.5, 1.0]}
-    assert lines_of(model, grid, X, Y) == [[3, 3, 3, 3]]
-    assert lines_of(model, grid | {"tree_method": ["exact", "hist"]}, X, Y) == [[3, 3, 3, 3]] * 2
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import warnings
 from abc import abstractmethod
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
 
     from steadycv.candidates import Candidates
     from steadycv.losses import Loss
+    from steadycv.racing import Race
     from steadycv.rules import Rule
     from steadycv.scoring import Judging
     from steadycv.selection import Observer
@@ -164,6 +165,55 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         self : object
             The fitted search.
         """
+        asked = self._asked(X, y, params)
+        problem, planner, state, race, stops = self._planned(asked)
+        candidates, ledger, weights = asked.candidates, state.ledger, asked.weights
+        is_whole = asked.strategy is exhaustive
+        final, inner = weights_to_run(problem.lattice, weights, everywhere=is_whole)
+        is_known = asked.is_grid and self.ledger is None and race is None and stops is None
+        n_fits = planner.n_groups * problem.lattice.n_training_sets if is_known else None
+        executor, failures = Executor(self.n_jobs, self.pre_dispatch), Failures()
+        with TaskTree(self, problem.X, problem.y, asked.params, n_fits, self._space) as tree:
+            with ExitStack() as stack:
+                selector = Selector(
+                    problem,
+                    candidates,
+                    state,
+                    planner,
+                    executor,
+                    failures,
+                    observers=self._observers(problem, asked.scorers, candidates, planner, state, stack),
+                    callback=tree.fit_task,
+                    with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
+                    one_by_one=self.ledger is not None,
+                )
+                choices = selector.run(
+                    asked.strategy,
+                    final,
+                    inner,
+                    race=race,
+                    stops=stops,
+                    proposals=asked.proposals,
+                    space=self._space,
+                )
+                failures.report(
+                    self.error_score,
+                    any_worked=bool((ledger.error < np.inf).any()),
+                    in_full=self.verbose > 0,
+                )
+                self._conclude(candidates, ledger, weights, choices, problem.judging, asked.scorers)
+                self._predictions(selector, ledger, choices)
+                self._offer(problem, candidates, state, selector, executor)
+                self._keep_evidence(problem, selector, asked.groups, asked.splitter)
+            self.n_fits_ = failures.n_fits
+            if self.refit and self.deliver == "model":
+                self._refit(problem.X, problem.y, problem.fit_params, tree)
+            elif self.refit:
+                self._deliver()
+        return self
+
+    def _asked(self, X: Any, y: Any, params: dict[str, Any]) -> _Asked:
+        """What a fit is asked, found sound before any model is fitted."""
         strategy, proposals = get_strategy(self.search), get_proposals(self.search)
         is_grid = strategy is exhaustive and proposals is None
         check_rule(self.rule, self.stability_weights, whole_grid=strategy is exhaustive)
@@ -185,78 +235,43 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         judging = self._judging(scorers, X, y, routed.scorer.score, params)
         check_methods(self.estimator, candidates, judging.measure.methods(self.estimator))
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        lattice = self._lattice(
-            splitter, X, y, routed.splitter.split, judging, weights, routed.estimator.fit
-        )
+        split_params, fit_params = routed.splitter.split, routed.estimator.fit
         problem = Problem(
             estimator=self.estimator,
             X=X,
             y=y,
-            lattice=lattice,
+            lattice=self._lattice(splitter, X, y, split_params, judging, weights, fit_params),
             judging=judging,
-            fit_params=routed.estimator.fit,
+            fit_params=fit_params,
             keep=Keep(_kept_methods(self.estimator, judging)),
             return_train_score=self.return_train_score,
             error_score=self.error_score,
         )
         check_committees(self, problem)
+        groups = split_params.get("groups")
+        return _Asked(
+            *(problem, candidates, strategy, proposals, weights, scorers, params, groups),
+            type(splitter),
+        )
+
+    def _planned(self, asked: _Asked) -> tuple[Problem, Planner, State, Race | None, Stops | None]:
+        """What is fitted together, what is kept of it, and how candidates may leave."""
+        problem, candidates, proposals = asked.problem, asked.candidates, asked.proposals
         planner = Planner(problem, candidates, use_paths=self.use_paths)
-        at = weights_that_decide(self, weights)
+        at = weights_that_decide(self, asked.weights)
         if (line := check_series(self.estimator, candidates.series, planner.run_of)) is not None:
-            warnings.warn(line, UserWarning, stacklevel=3)
-        races = asks_for_race(self, planner, lattice)
+            warnings.warn(line, UserWarning, stacklevel=4)
+        races = asks_for_race(self, planner, problem.lattice)
         n_candidates = len(candidates)
         if proposals is not None:
-            n_candidates = proposals.n_trials * (1 + len(lattice.views) * proposals.per_view)
+            n_candidates = proposals.n_trials * (1 + len(problem.lattice.views) * proposals.per_view)
         problem = replace(problem, keep=what_to_keep(self, problem, n_candidates, races=races))
-        ledger = Ledger(lattice, len(candidates), self._failed_error(judging), with_parts=races)
+        failed_error = self._failed_error(problem.judging)
+        ledger = Ledger(problem.lattice, len(candidates), failed_error, with_parts=races)
         race = new_race(self, planner, ledger, at) if races else None
         stops = Stops(ledger, candidates.series, at) if candidates.series else None
         state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
-        executor = Executor(self.n_jobs, self.pre_dispatch)
-        final, inner = weights_to_run(lattice, weights, everywhere=strategy is exhaustive)
-        is_known = is_grid and self.ledger is None and race is None and stops is None
-        n_fits = planner.n_groups * lattice.n_training_sets if is_known else None
-        failures = Failures()
-        with TaskTree(self, X, y, params, n_fits, self._space) as tree:
-            with ExitStack() as stack:
-                selector = Selector(
-                    problem,
-                    candidates,
-                    state,
-                    planner,
-                    executor,
-                    failures,
-                    observers=self._observers(problem, scorers, candidates, planner, state, stack),
-                    callback=tree.fit_task,
-                    with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
-                    one_by_one=self.ledger is not None,
-                )
-                choices = selector.run(
-                    strategy,
-                    final,
-                    inner,
-                    race=race,
-                    stops=stops,
-                    proposals=proposals,
-                    space=self._space,
-                )
-                failures.report(
-                    self.error_score,
-                    any_worked=bool((ledger.error < np.inf).any()),
-                    in_full=self.verbose > 0,
-                )
-                self._conclude(candidates, ledger, weights, choices, judging, scorers)
-                self._predictions(selector, ledger, choices)
-                self._offer(problem, candidates, state, selector, executor)
-                groups = routed.splitter.split.get("groups")
-                self._keep_evidence(problem, selector, groups, type(splitter))
-            self.n_fits_ = failures.n_fits
-            if self.refit and self.deliver == "model":
-                self._refit(X, y, routed.estimator.fit, tree)
-            elif self.refit:
-                self._deliver()
-        return self
+        return problem, planner, state, race, stops
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -393,7 +408,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         lines = [*lattice.warnings(), *too_few]
         unsorted = check_order(X, cv)
         for line in [*lines, *([] if unsorted is None else [unsorted])]:
-            warnings.warn(line, UserWarning, stacklevel=4)
+            warnings.warn(line, UserWarning, stacklevel=5)
         return lattice
 
     def _failed_error(self, judging: Judging) -> float:
@@ -448,6 +463,25 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         self.delivered_ = Delivered("model", (self.best_params_,))
         if hasattr(estimator, "feature_names_in_"):
             self.feature_names_in_ = estimator.feature_names_in_
+
+
+class _Asked(NamedTuple):
+    """What a fit is asked."""
+
+    problem: Problem
+    candidates: Candidates
+    strategy: Strategy
+    proposals: Proposals | None
+    weights: NDArray[np.float64]
+    scorers: Any
+    params: dict[str, Any]
+    groups: Any
+    splitter: type
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether all candidates are there, and looked at."""
+        return self.strategy is exhaustive and self.proposals is None
 
 
 def _has_target(estimator: Any) -> bool:

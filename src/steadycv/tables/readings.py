@@ -496,8 +496,13 @@ def _plain(texts: Any) -> Any:
 
     numbers = pandas.to_numeric(texts, errors="coerce")
     if numbers.dtype == object:  # whole numbers that are too long for 64 bits
-        numbers = numbers.map(str).map(float)
-    return numbers.astype(np.float64)
+        return numbers.map(str).map(float).astype(np.float64)
+    numbers = numbers.astype(np.float64)
+    lost = numbers.isna() & texts.notna()
+    if lost.any():  # which some releases of pandas take for no numbers
+        is_long = lost & texts.astype(str).str.fullmatch("[+-]?[0-9]+")
+        numbers[is_long] = texts[is_long].map(float)
+    return numbers
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,6 +40,7 @@ html_math_renderer = "mathml"
 
 # The API reference
 autosummary_generate = True
+autosummary_context = {"of_texts": dir(str)}  # which what is a text besides is not to list
 _WITHOUT_TORCH = find_spec("torch") is None
 autodoc_mock_imports = ["torch"] if _WITHOUT_TORCH else []
 templates_path = ["_templates"]

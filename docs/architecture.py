@@ -37,10 +37,10 @@ PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
         {
-            "lattice": "training sets, views",
+            "lattice": "rows, views",
             "candidates": "the settings",
-            "drawing": "some at random",
-            "early_stopping": "rounds among them",
+            "drawing": "at random",
+            "early_stopping": "of boosting",
             "metadata": "weights, groups",
         },
     ),
@@ -90,7 +90,7 @@ PARTS = [
             "weights": "which is taken",
             "selection": "in every view",
             "racing": "who may leave",
-            "stopping": "how many rounds",
+            "stopping": "when to stop",
         },
     ),
     Part(
@@ -182,7 +182,9 @@ def svg() -> str:
     ]
     high, low, floor = judging.y + 24, MIDDLE + 56, BOTTOM - 22
     arrows += [
-        _arrow(f"M{judging.x + judging.width} {high} H{fitting.x - 4}"),
+        _arrow(
+            f"M{judging.x + judging.width} {high} H{fitting.x + 40} V{fitting.y + fitting.height + 4}"
+        ),
         f'<text class="note" x="{planning.x}" y="{high - 8}">errors and changes, taken there</text>',
         _arrow(f"M{ledger.x + 125} {ledger.y + ledger.height} V{choosing.y - 4}"),
         _arrow(f"M{choosing.x} {low} H{face.x + face.width + 4}"),

@@ -304,23 +304,29 @@ def test_steady_candidates_stay_at_the_weights_asked_for():
 # Any splitter and any score.
 
 
-@pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_absolute_error", "neg_max_error"])
+SPLITTERS = [
+    GroupKFold(4),
+    LeaveOneOut(),
+    RepeatedKFold(n_splits=4, n_repeats=2, random_state=0),
+    ShuffleSplit(6, random_state=0),
+    TimeSeriesSplit(5),
+    KFold(2),
+]
+SCORES = [None, "r2", "neg_mean_absolute_error", "neg_max_error"]
+OF_ONE_ROW = [score for score in SCORES if score != "r2"]  # which is not defined there
+
+
 @pytest.mark.parametrize(
-    "cv",
+    ("cv", "scoring"),
     [
-        GroupKFold(4),
-        LeaveOneOut(),
-        RepeatedKFold(n_splits=4, n_repeats=2, random_state=0),
-        ShuffleSplit(6, random_state=0),
-        TimeSeriesSplit(5),
-        KFold(2),
+        (cv, score)
+        for cv in SPLITTERS
+        for score in (OF_ONE_ROW if isinstance(cv, LeaveOneOut) else SCORES)
     ],
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_any_splitter_and_score(cv, scoring):
-    if isinstance(cv, LeaveOneOut) and scoring == "r2":
-        pytest.skip("not defined of a single row")
     n = 24 if isinstance(cv, LeaveOneOut) else 60
     groups = np.arange(n) % 8
     search = tree_search(X[:n], Y[:n], cv=cv, scoring=scoring, groups=groups)

@@ -2,7 +2,7 @@
 A first search, and its three pictures
 ======================================
 
-A decision tree for the diabetes data: plain cross-validation's choice, the steady choice, and why they
+A decision tree for the diabetes data: the plain choice, the steady choice, and why they
 differ.
 """
 

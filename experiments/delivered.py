@@ -1,4 +1,4 @@
-"""What is delivered: model, committee, ensemble and student, beside plain cross-validation's choice.
+"""What is delivered: model, committee, ensemble and student, beside the plain choice.
 
 Each is tuned on nine tenths of a table and tried on the last one, over many random splits: regression on
 the paper's 13 data sets (squared error), classification on tables that come with scikit-learn and on the
@@ -133,8 +133,8 @@ def one_split(model: str, dataset: str, number: int, data_home: str | None) -> l
                     "n_candidates": len(delivered.params),
                 }
             )
-    plain = new_estimator(estimator, search.kfold_params_).fit(split.X, split.y)
-    cv_error = float(search.cv_results_["cv_error"][search.kfold_index_])
+    plain = new_estimator(estimator, search.plain_params_).fit(split.X, split.y)
+    cv_error = float(search.cv_results_["cv_error"][search.plain_index_])
     rows.append({"deliver": PLAIN, "promise": cv_error, "test_error": test_error(plain)} | NONE)
     return rows
 

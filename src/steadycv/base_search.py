@@ -303,7 +303,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         return score
 
     def summary(self) -> str:
-        """Plain cross-validation's choice and this one, side by side, as a text.
+        """The plain choice and the steady choice, side by side, as a text.
 
         Returns
         -------

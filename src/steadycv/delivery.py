@@ -62,7 +62,7 @@ _Known: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.float64], Averages]"
 STACK = 7  # from a warning here to the caller of ``fit``
 UNTAUGHT = (
     "{} takes no sample weights for single rows, by which classifiers learn from soft labels: the "
-    "student has no teacher and is plain cross-validation's choice."
+    "student has no teacher and is the plain choice."
 )
 MOST_OFFERED = 250  # training sets: of more, committees are heard only where they are to be delivered
 MOST_BYTES = {"offered": 2**24, "delivered": 2**28}  # of outputs that are kept for committees

@@ -36,8 +36,8 @@ __all__ = [
     "words_on_promise",
 ]
 
-PLAIN = "plain cross-validation"
-STEADY = "stability regularized"
+PLAIN = "plain choice"
+STEADY = "steady choice"
 WIDTH = 79  # of the sentences in a text
 NEARLY_ALL = 0.995  # the share that is no longer told as a number
 
@@ -107,13 +107,13 @@ def summarize(search: StabilitySearchCV) -> str:
 
 def side_by_side(search: StabilitySearchCV) -> list[Row]:
     """The parameters and the errors of both choices."""
-    plain, steady = search.kfold_index_, search.best_index_
+    plain, steady = search.plain_index_, search.best_index_
     results, weights, words = search.cv_results_, search.weights_, ErrorWords.of(search)
     error, instability = words.shown(results["cv_error"]), results["instability"]
     weight = search.stability_weight_
-    names = short_names(sorted({*search.kfold_params_, *search.best_params_}))
+    names = short_names(sorted({*search.plain_params_, *search.best_params_}))
     rows = [
-        Row(short, search.kfold_params_.get(name, "-"), search.best_params_.get(name, "-"))
+        Row(short, search.plain_params_.get(name, "-"), search.best_params_.get(name, "-"))
         for name, short in names.items()
     ]
     rows += [

@@ -25,7 +25,7 @@ def test_each_selection_is_that_of_a_search_of_its_own():
     outcomes = {outcome.selection: outcome for outcome in MODEL.run(SPLIT)}
     assert tuple(outcomes) == MODEL.selections
     default = search(rule="paper")
-    assert outcomes["kCV"].parameters == default.kfold_params_
+    assert outcomes["kCV"].parameters == default.plain_params_
     assert outcomes["kCV"].reported_error == default.cv_results_["cv_error"].min()
     assert outcomes["nested kCV"].parameters == default.best_params_
     assert outcomes["nested kCV"].reported_error == default.nested_error_
@@ -47,7 +47,7 @@ class Searched:
         self.lattice_ = Lattice(KFold(4).split(range(8)), n_samples=8)
         self.ledger_ = Ledger(self.lattice_, len(errors))
         self.ledger_.error[:, self.lattice_.final.evaluations] = errors
-        self.kfold_index_ = int(errors.mean(axis=1).argmin())
+        self.plain_index_ = int(errors.mean(axis=1).argmin())
 
 
 def test_one_standard_error_by_hand():

@@ -41,7 +41,7 @@ def test_choice_promise_and_what_to_expect(tree, page):
     words = page(tree, data_name="diabetes").words
     assert "DecisionTreeRegressor tuned on diabetes" in words
     assert "Chosen max_depth 3 min_samples_leaf 19" in words
-    assert "would have chosen max_depth = 2, min_samples_leaf = 1." in words
+    assert "The plain choice would have been max_depth = 2, min_samples_leaf = 1." in words
     low, high = tree.promise_interval_
     assert (
         f"To expect on new data {tree.promise_:.0f} {low:.0f} to {high:.0f}, nine times in ten mean "
@@ -54,7 +54,7 @@ def test_choice_promise_and_what_to_expect(tree, page):
         f"The nested error is {tree.nested_error_:.0f}, which is slightly low, because it is the lowest "
         "over 11 weights" in words
     )
-    assert "not always better than plain cross-validation's" in words
+    assert "not always better than the plain choice" in words
 
 
 def test_rules_in_words(page):
@@ -149,9 +149,9 @@ def test_seeds_are_seen_without_opening_anything(tree, tmp_path):
 def test_a_choice_that_gives_up_next_to_nothing(tree, page):
     search = copy(tree)
     search.cv_results_ = tree.cv_results_ | {"cv_error": tree.cv_results_["cv_error"].copy()}
-    plain = search.cv_results_["cv_error"][tree.kfold_index_]
+    plain = search.cv_results_["cv_error"][tree.plain_index_]
     search.cv_results_["cv_error"][tree.best_index_] = plain * 1.0001
-    assert "The choice gives up less than 0.1% of CV error" in page(search).words
+    assert "The steady choice gives up less than 0.1% of CV error" in page(search).words
 
 
 # Charts.
@@ -183,7 +183,7 @@ def test_frontier_chart_has_a_dot_for_each_candidate_in_its_place(tree):
     assert (float(steady.get("cx")), float(steady.get("cy"))) == dots[tree.best_index_]
     [plain] = (e for e in svg.iter() if e.get("class") == "mark plain")
     middle = float(plain.get("x")) + 7, float(plain.get("y")) + 7
-    assert middle == pytest.approx(dots[tree.kfold_index_])
+    assert middle == pytest.approx(dots[tree.plain_index_])
 
 
 def test_weights_chart_is_logarithmic_with_room_for_zero(tree):

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from steadycv.cli.errors import one_line
 from steadycv.error_words import with_article
-from steadycv.summary import also_offered, beside_baseline, much_worse
+from steadycv.summary import PLAIN, STEADY, also_offered, beside_baseline, much_worse
 from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from steadycv.report.content import Content
 
 __all__ = ["say", "show_results"]
-
-PLAIN = "plain CV's choice"
-STEADY = "the steady choice"
 
 
 def say(console: Console, text: str, style: str = "") -> None:
@@ -52,12 +49,12 @@ def _choices(content: Content) -> Table:
     table.add_column("")
     table.add_column(PLAIN, justify="right")
     table.add_column(STEADY, justify="right", style="bold")
-    params = (search.kfold_params_, search.best_params_)
+    params = (search.plain_params_, search.best_params_)
     for name, short in short_names(dict.fromkeys(key for each in params for key in each)).items():
         values = [value_text(each[name]) if name in each else "-" for each in params]
         table.add_row(Text(one_line(short)), *(Text(one_line(value)) for value in values))
     table.add_section()
-    choices = (search.kfold_index_, search.best_index_)
+    choices = (search.plain_index_, search.best_index_)
     words = content.words
     errors = [float(search.cv_results_["cv_error"][i]) for i in choices]
     nested = [content.plain_nested_error, content.nested_error]
@@ -124,7 +121,7 @@ def _conclusion(content: Content, n_models: int) -> list[str]:
     if promised.is_of_choice:
         lines.append(much_worse(content.search, number))
     if content.is_plain:
-        lines.append("Plain cross-validation makes the same choice.")
+        lines.append("The plain choice is the same.")
     if n_models > 1:
         lines.append(
             f"The {words.best} of several models is partly luck; close ones are as good as equal."

@@ -82,7 +82,7 @@ class ComparedModel:
         best = int(np.flatnonzero(is_default)[first_minimum(error[is_default])])
         simple = simplest_within_one_standard_error(search, grid)
         choices = [
-            Choice(PLAIN, search.kfold_index_, 0.0, float(cv_error.min()), float(error[0])),
+            Choice(PLAIN, search.plain_index_, 0.0, float(cv_error.min()), float(error[0])),
             _weighed(NESTED, best, weights, index, error),
             Choice(ONE_STANDARD_ERROR, simple, nan, float(cv_error[simple]), nan),
         ]
@@ -140,7 +140,7 @@ def simplest_within_one_standard_error(search: StabilitySearchCV, grid: dict[str
     grid as it is written, whose first axis counts most.
     """
     cv_error = search.cv_results_["cv_error"]
-    best = search.kfold_index_
+    best = search.plain_index_
     of_folds = search.ledger_.error[best, search.lattice_.final.evaluations]
     limit = cv_error[best] + of_folds.std(ddof=1) / sqrt(len(of_folds))
     [box] = CandidateGrid(grid).boxes

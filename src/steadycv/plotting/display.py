@@ -30,7 +30,7 @@ class StabilityDisplay:
     Make one with :meth:`from_search`. There are three kinds:
 
     - ``"frontier"``: CV error against instability, a point for each candidate. The steady choice lies on
-      the frontier, the candidates that are best for some weight; plain cross-validation's at its end
+      the frontier, the candidates that are best for some weight; the plain choice at its end
       with the best error.
     - ``"weights"``: the nested error against the stability weight, with the standard deviation over the
       outer folds.
@@ -260,7 +260,7 @@ def _draw_weights(
     plain = (0.0, mean[0]) if weight[0] == 0 else None
     choices = _mark_choices(ax, colors, plain, (weight[data.chosen], mean[data.chosen]))
     if plain is not None:
-        choices["plain"].set_label("weight 0: plain cross-validation")
+        choices["plain"].set_label("weight 0: plain choice")
     choices["steady"].set_label(f"chosen weight: {number(weight[data.chosen])}")
     ax.set(xlabel="stability weight", ylabel=errors.on_outer(f"{splits.word}s"))
     _finish(ax)
@@ -334,7 +334,7 @@ def _mark_choices(
     steady: tuple[float, ...] | None,
     halo: str | None = None,
 ) -> dict[str, Any]:
-    """A square around plain cross-validation's choice, a disc on the steady one.
+    """A square around the plain choice, a disc on the steady one.
 
     A point has room for both.
     """
@@ -349,7 +349,7 @@ def _mark_choices(
             markerfacecolor="none",
             markeredgecolor=colors.plain,
             markeredgewidth=2,
-            label="plain cross-validation",
+            label="plain choice",
         )
     if steady is not None:
         [marks["steady"]] = ax.plot(

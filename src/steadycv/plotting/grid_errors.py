@@ -79,7 +79,7 @@ class GridErrors:
     others : tuple of str
         The axes over which the lowest is taken.
     plain, steady : tuple of int or None
-        Where plain cross-validation's choice and the steady choice stand; None where they are in another
+        Where the plain choice and the steady choice stand; None where they are in another
         part of the grid.
     """
 
@@ -134,7 +134,7 @@ class GridErrors:
             error=np.where(known, lowest, np.nan),
             candidate=np.where(known, np.take_along_axis(table, best, axis=-1)[..., 0], -1),
             others=tuple(name for name in sizes if name not in shown),
-            plain=_place(table, search.kfold_index_),
+            plain=_place(table, search.plain_index_),
             steady=_place(table, search.best_index_),
         )
 

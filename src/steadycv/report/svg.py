@@ -182,7 +182,7 @@ class Frame:
         return cls(x, y, svg)
 
     def mark(self, plain: Sequence[float] | None, steady: Sequence[float] | None) -> None:
-        """A square around plain cross-validation's choice and a disc on the steady one."""
+        """A square around the plain choice and a disc on the steady one."""
         if plain is not None:
             x, y = (_round(scale(at)) for scale, at in zip((self.x, self.y), plain, strict=True))
             for halo in ("halo", "plain"):

@@ -146,13 +146,19 @@ def test_a_weight_can_be_chosen_by_any_views():
 # Which candidate.
 
 
-def test_candidate_of_the_lowest_regularized_error():
+def test_candidate_of_the_lowest_regularized_error_by_weight():
     known = ledger()
     for view in (LATTICE.final, *LATTICE.views):
-        errors = rules.error(known, view) + 0.5 * rules.instability(known, view)
-        assert rules.weighted_choice(known, view, 0.5) == errors.argmin()
+        error, instability = rules.error(known, view), rules.instability(known, view)
+        expected = [error.argmin(), (error + 0.5 * instability).argmin()]
+        assert_array_equal(rules.weighted_choices(error, instability, [0.0, 0.5]), expected)
     known.error[:, 0] = np.inf
-    assert rules.weighted_choice(known, LATTICE.final, 0.5) == -1
+    assert rules.weighted_choices(rules.error(known, LATTICE.final), instability, [0.5]) == [-1]
+
+
+def test_with_weight_0_the_instability_need_not_be_known():
+    error, instability = np.array([2.0, 1.0, np.nan]), np.array([0.1, np.inf, 0.1])
+    assert_array_equal(rules.weighted_choices(error, instability, [0.0, 1.0]), [1, 0])
 
 
 def test_one_standard_error_takes_the_steadiest_of_the_good():

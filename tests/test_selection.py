@@ -76,6 +76,17 @@ def test_choices_are_the_minima():
     assert choices.looked_at.all()
 
 
+def test_a_whole_grid_is_chosen_from_as_by_a_strategy_for_each_weight():
+    def each_by_itself(grid):
+        return (yield from exhaustive(grid))
+
+    weights = [0.0, 0.01, 1.0, 100.0]
+    whole, slow = (selector()[0].run(each, weights, weights) for each in (exhaustive, each_by_itself))
+    assert whole.final == slow.final
+    assert_array_equal([whole.inner[w] for w in weights], [slow.inner[w] for w in weights])
+    assert_array_equal(whole.looked_at, slow.looked_at)
+
+
 @pytest.mark.parametrize(("one_by_one", "n_tasks"), [(False, 1), (True, LATTICE.n_training_sets)])
 def test_observers_hear_of_every_training_set(one_by_one, n_tasks):
     made, _ = selector(use_paths=True, one_by_one=one_by_one)

@@ -186,10 +186,10 @@ def _of_one_type(values: list[Any]) -> list[Any]:
 def grid_table(ledger: Ledger, weights: Sequence[float]) -> dict[str, NDArray[Any]]:
     """The same where all candidates are known, whatever was asked for."""
     final, *inner = (
-        [rules.weighted_choice(ledger, view, w) for w in weights]
+        rules.weighted_choices(rules.error(ledger, view), rules.instability(ledger, view), weights)
         for view in (ledger.lattice.final, *ledger.lattice.views)
     )
-    return _table(ledger, weights, final, np.array(inner, dtype=np.intp))
+    return _table(ledger, weights, final.tolist(), np.array(inner, dtype=np.intp))
 
 
 def _table(

@@ -35,7 +35,8 @@ __all__ = [
     "one_standard_error",
     "rank",
     "regularized_error",
-    "weighted_choice",
+    "regularized_errors",
+    "weighted_choices",
 ]
 
 Rule: TypeAlias = "Callable[[Ledger, View], int]"
@@ -102,6 +103,14 @@ def regularized_error(
     return error if weight == 0 else error + weight * instability
 
 
+def regularized_errors(
+    error: NDArray[np.float64], instability: NDArray[np.float64], weights: Sequence[float]
+) -> NDArray[np.float64]:
+    """The same for several weights, a row each."""
+    column = np.array(weights)[:, np.newaxis]
+    return error + column * np.where(column == 0, 0.0, instability)
+
+
 def rank(errors: NDArray[np.float64]) -> NDArray[np.int32]:
     """Rank from 1; ties share the lowest rank; what is not finite comes last.
 
@@ -122,8 +131,13 @@ def less_a_tie(errors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def first_minimum(errors: NDArray[np.float64]) -> int:
     """Index of the smallest error, the first of those that tie."""
-    lowest = np.fmin.reduce(errors)
-    return int(np.argmax(errors <= lowest + TIE * abs(lowest)))
+    return int(_first_minima(errors[np.newaxis])[0])
+
+
+def _first_minima(errors: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The same of each row."""
+    lowest = np.fmin.reduce(errors, axis=1, keepdims=True)
+    return np.argmax(errors <= lowest + TIE * abs(lowest), axis=1)
 
 
 def choose_weight(rule: str, errors: NDArray[np.float64]) -> int:
@@ -164,11 +178,13 @@ def choose_weight(rule: str, errors: NDArray[np.float64]) -> int:
     return int(close[0]) if len(close) else best
 
 
-def weighted_choice(ledger: Ledger, view: View, weight: float) -> int:
-    """The candidate with the lowest regularized error in a view; -1 where all failed."""
-    errors = regularized_error(error(ledger, view), instability(ledger, view), weight)
-    best = first_minimum(errors)
-    return best if np.isfinite(errors[best]) else -1
+def weighted_choices(
+    error: NDArray[np.float64], instability: NDArray[np.float64], weights: Sequence[float]
+) -> NDArray[np.intp]:
+    """By weight, where the lowest regularized error is, the first of those that tie; -1 if none."""
+    errors = regularized_errors(error, instability, weights)
+    best = _first_minima(errors)
+    return np.where(np.isfinite(errors[np.arange(len(best)), best]), best, -1)
 
 
 def one_standard_error(ledger: Ledger, view: View) -> int:

@@ -149,7 +149,6 @@ class Selector:
         self._callback = callback
         self._with_change = with_change
         self._one_by_one = one_by_one
-        self._runs: list[_Run] = []
         self._finalists: _Finalists | Race | Stops | None = (
             None  # before anything was asked, all may be chosen
         )
@@ -183,30 +182,33 @@ class Selector:
         if race is not None or stops is not None:
             held = {view.split: self._held(view) for view in (lattice.final, *lattice.views)}
 
-        def new(weight: float, view: View) -> _Run:
-            asks = partial(exhaustive, candidates=held[view.split]) if held else strategy
-            return _Run(asks, self._grid, weight, view)
-
-        final = [new(w, lattice.final) for w in weights]
-        inner = [new(w, view) for w in inner_weights for view in lattice.views]
-        runs = self._runs = final + inner
+        views = lattice.views if inner_weights else ()
+        runs: list[_Run | _WholeRun]
+        if strategy is exhaustive:
+            everybody = np.arange(len(self._grid))
+            runs = [
+                _WholeRun(held.get(view.split, everybody), len(self._grid), some, view)
+                for view, some in [(lattice.final, weights), *((view, inner_weights) for view in views)]
+            ]
+        else:
+            runs = [_Run(strategy, self._grid, weight, lattice.final) for weight in weights]
+            runs += [_Run(strategy, self._grid, w, view) for w in inner_weights for view in views]
         self._finalists = _Finalists(self._state.ledger, runs)
-        for run in runs:
-            run.proceed()
-        while runs:
+        while going := [run for run in runs if not run.choices]:
             self._grow()
-            self._fit(self._wanted(runs))
-            views = {id(run.view): run.view for run in runs}
-            seen = {key: self._seen(view) for key, view in views.items()}
-            for run in runs:
-                error, instability = (of_all[run.asked] for of_all in seen[id(run.view)])
-                run.proceed(rules.regularized_error(error, instability, run.weight))
-            runs = [run for run in runs if run.choice is None]
+            self._fit(self._wanted(going))
+            seen = {run.view.split: self._seen(run.view) for run in going}
+            for run in going:
+                error, instability = seen[run.view.split]
+                run.proceed(error[run.asked], instability[run.asked])
         self._grow()
+        final, inner = (
+            [run for run in runs if (run.view.split is None) == is_final] for is_final in (True, False)
+        )
         return Choices(
-            final={run.weight: -1 if run.choice is None else run.choice for run in final},
+            final={weight: choice for run in final for weight, choice in run.choices.items()},
             inner={
-                w: np.array([run.choice for run in inner if run.weight == w], dtype=np.intp)
+                w: np.array([run.choices[w] for run in inner if w in run.choices], dtype=np.intp)
                 for w in inner_weights
             },
             looked_at=np.logical_or.reduce([run.has_asked for run in final]),
@@ -306,8 +308,6 @@ class Selector:
             self._planner.extend()
             for observer in self._observers:
                 observer.grown()
-        for run in self._runs:
-            run.grow()
 
     def outputs_of(self, chosen: dict[int, int]) -> dict[int, NDArray[Any]]:
         """By split, the outputs of a candidate on its test rows; what was not kept is fitted again."""
@@ -443,46 +443,82 @@ class Selector:
         return rules.error(ledger, view), rules.instability(ledger, view)
 
 
-class _Run:
-    """A strategy at work for one weight in one view.
+class _WholeRun:
+    """All candidates, or those that a view holds, for all weights in one view.
 
-    `choice` is None while it goes on, and -1 where every candidate it asked for failed.
+    So chooses `exhaustive` that is run for each weight by itself.
+
+    Attributes
+    ----------
+    weights : sequence of float
+        The weights.
+    view : View
+        The view.
+    choices : dict of float to int
+        By weight the choice, -1 where every candidate that was asked for failed; empty before.
+    asked : ndarray of int
+        The candidates whose errors are wanted now.
     """
+
+    def __init__(
+        self, candidates: NDArray[np.intp], n_candidates: int, weights: Sequence[float], view: View
+    ) -> None:
+        self.weights = weights
+        self.view = view
+        self.choices: dict[float, int] = {}
+        self.asked = candidates
+        self.has_asked = np.zeros(n_candidates, dtype=bool)
+        self.has_asked[candidates] = True
+
+    def proceed(self, error: NDArray[np.float64], instability: NDArray[np.float64]) -> None:
+        """Hear of what was asked."""
+        best = rules.weighted_choices(error, instability, self.weights)
+        found = np.where(best < 0, -1, self.asked[best])
+        self.choices = dict(zip(self.weights, found.tolist(), strict=True))
+
+
+class _Run:
+    """A strategy at work for one weight in one view; attributes as those of `_WholeRun`."""
 
     def __init__(self, strategy: Strategy, grid: Candidates, weight: float, view: View) -> None:
         self._questions = strategy(grid)
         self._grid = grid
         self._errors = np.full(len(grid), np.nan)
-        self.weight = float(weight)
+        self._has_asked = np.zeros(len(grid), dtype=bool)
+        self.weights = [float(weight)]
         self.view = view
-        self.choice: int | None = None
+        self.choices: dict[float, int] = {}
         self.asked = np.zeros(0, dtype=np.intp)
-        self.has_asked = np.zeros(len(grid), dtype=bool)
+        self._answer(None)
 
-    def proceed(self, errors: NDArray[np.float64] | None = None) -> None:
+    @property
+    def has_asked(self) -> NDArray[np.bool_]:
+        """Which of all candidates that there are by now it has asked for."""
+        self._grow()
+        return self._has_asked
+
+    def proceed(self, error: NDArray[np.float64], instability: NDArray[np.float64]) -> None:
+        """Hear of what was asked, and ask again or choose."""
+        errors = rules.regularized_error(error, instability, *self.weights)
+        self._errors[self.asked] = errors
+        self._answer(errors)
+
+    def _answer(self, errors: NDArray[np.float64] | None) -> None:
         """Answer what was asked; None to hear the first question."""
-        if errors is not None:
-            self._errors[self.asked] = errors
         try:
             self._ask(self._questions.send(errors))  # type: ignore[arg-type]  # None starts it
         except StopIteration as stop:
             if not (isinstance(stop.value, Integral) and self._is_candidate(stop.value)) or (
-                not self.has_asked[stop.value]
+                not self._has_asked[stop.value]
             ):
                 raise ValueError(
                     f"The search strategy chose candidate {stop.value!r} without asking for it."
                 ) from None
-            self.choice = int(stop.value) if np.isfinite(self._errors[stop.value]) else -1
-
-    def grow(self) -> None:
-        """Know of all candidates that there are by now."""
-        n_more = len(self._grid) - len(self._errors)
-        if n_more:
-            self._errors = np.append(self._errors, np.full(n_more, np.nan))
-            self.has_asked = np.append(self.has_asked, np.zeros(n_more, dtype=bool))
+            choice = int(stop.value) if np.isfinite(self._errors[stop.value]) else -1
+            self.choices = dict.fromkeys(self.weights, choice)
 
     def _ask(self, candidates: Sequence[int] | NDArray[np.intp]) -> None:
-        self.grow()
+        self._grow()
         self.asked = np.asarray(candidates, dtype=np.intp)
         n = len(self._errors)
         if self.asked.min(initial=0) < 0 or self.asked.max(initial=0) >= n > 0:
@@ -491,7 +527,14 @@ class _Run:
                 f"The search strategy asked for candidate {unknown[0]}, and there are {n}, counted "
                 "from 0; more come by grid.add([...])."
             )
-        self.has_asked[self.asked] = True
+        self._has_asked[self.asked] = True
+
+    def _grow(self) -> None:
+        """Know of all candidates that there are by now."""
+        n_more = len(self._grid) - len(self._errors)
+        if n_more:
+            self._errors = np.append(self._errors, np.full(n_more, np.nan))
+            self._has_asked = np.append(self._has_asked, np.zeros(n_more, dtype=bool))
 
     def _is_candidate(self, index: Any) -> Any:
         return (index >= 0) & (index < len(self._errors))
@@ -500,7 +543,7 @@ class _Run:
 class _Finalists:
     """Which candidates some run may still choose."""
 
-    def __init__(self, ledger: Ledger, runs: list[_Run]) -> None:
+    def __init__(self, ledger: Ledger, runs: Sequence[_Run | _WholeRun]) -> None:
         self._ledger = ledger
         self._runs = runs
 
@@ -516,13 +559,12 @@ class _Finalists:
                 out[run.view.split] &= is_out
         return out
 
-    def _is_out(self, run: _Run, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
-        if run.choice is not None:
-            others: NDArray[np.bool_] = candidates != run.choice
-            return others
-        error = rules.error(self._ledger, run.view)
-        errors = rules.regularized_error(error, rules.instability(self._ledger, run.view), run.weight)
-        best = np.fmin.reduce(np.where(run.has_asked, errors, np.inf))
-        is_behind = run.has_asked[candidates] & (rules.less_a_tie(errors[candidates]) > best)
-        is_out: NDArray[np.bool_] = is_behind | (self._ledger.left_from(run.view)[candidates] > 0)
-        return is_out
+    def _is_out(self, run: _Run | _WholeRun, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
+        if run.choices:
+            return np.isin(candidates, list(run.choices.values()), invert=True)
+        error, instability = (each(self._ledger, run.view) for each in (rules.error, rules.instability))
+        errors = rules.regularized_errors(error, instability, run.weights)
+        best = np.fmin.reduce(np.where(run.has_asked, errors, np.inf), axis=1, keepdims=True)
+        is_behind = (rules.less_a_tie(errors[:, candidates]) > best).all(axis=0)
+        is_out: NDArray[np.bool_] = run.has_asked[candidates] & is_behind
+        return is_out | (self._ledger.left_from(run.view)[candidates] > 0)

@@ -114,11 +114,13 @@ class Proposals(Protocol):
         """A new proposer for a view; `of_all` says whether that is the final one."""
 
 
-def exhaustive(grid: Candidates, candidates: NDArray[np.intp] | None = None) -> Questions:
-    """Look at the whole grid, or at some candidates; the first of the smallest errors wins."""
-    asked = np.arange(len(grid)) if candidates is None else candidates
-    errors = yield asked
-    return int(asked[first_minimum(errors)])
+def exhaustive(grid: Candidates) -> Questions:
+    """Look at the whole grid; the first of the smallest errors wins.
+
+    A search of its own does so for all weights at the same time, and chooses the same.
+    """
+    errors = yield range(len(grid))
+    return first_minimum(errors)
 
 
 def coordinate_descent(grid: Candidates) -> Questions:

@@ -23,9 +23,9 @@ from typer.testing import CliRunner
 
 from steadycv import StabilitySearchCV, rules
 from steadycv.cli.app import app
+from steadycv.cli.options import complete_model
 from steadycv.cli.request import Deliver, Rule
 from steadycv.cli.saved_model import load_model, save_model
-from steadycv.cli.tune import _complete_model
 from steadycv.model_catalogue import MODELS
 from steadycv.offers import DELIVER
 
@@ -730,8 +730,8 @@ def test_help_fits_a_screen(command):
 
 
 def test_completion():
-    assert _complete_model("sv") == ["svm"]
-    assert _complete_model("cart,r") == ["cart,random-forest", "cart,ridge"]
+    assert complete_model("sv") == ["svm"]
+    assert complete_model("cart,r") == ["cart,random-forest", "cart,ridge"]
     complete = {
         "_STEADYCV_COMPLETE": "complete_bash",
         "COMP_WORDS": "steadycv tune --mo",

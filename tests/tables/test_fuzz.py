@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("typer")
 
 from steadycv.cli.errors import UserError
-from steadycv.cli.request import Request
+from steadycv.cli.request import TuneRequest
 from steadycv.cli.tuning import prepare
 from steadycv.tables import TableError
 
@@ -70,7 +70,7 @@ def test_no_traceback(tmp_path, seed):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                prepare(Request(data=path, target="y", out=tmp_path, keep=("note",)))
+                prepare(TuneRequest(data=path, target="y", out=tmp_path, keep=("note",)))
         except (UserError, TableError) as error:
             refusals.append(str(error))
     assert 0 < len(refusals) < N_TABLES

@@ -6,9 +6,9 @@ import shlex
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-__all__ = ["AUTO", "FEWEST_FOLDS", "LEDGER", "OUT", "Deliver", "Request", "Rule", "Task"]
+__all__ = ["AUTO", "FEWEST_FOLDS", "LEDGER", "OUT", "Deliver", "Request", "Rule", "Task", "TuneRequest"]
 
 OUT = Path("steadycv-results")
 LEDGER = "ledger.sqlite"
@@ -43,8 +43,9 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for, as the options of the command."""
+    """What every command that searches on a table is asked, as its options."""
 
+    name: ClassVar[str]
     data: Path | None = None
     target: str | None = None
     model: tuple[str, ...] = ("cart",)
@@ -56,20 +57,23 @@ class Request:
     time: str | None = None
     grid: Path | None = None
     scoring: str | None = None
-    weights: str = AUTO
-    rule: Rule = Rule.steady
-    deliver: Deliver = Deliver.model
-    search: str = "grid"
     folds: int = 5
-    repeats: int = 1
     seed: int = 0
     jobs: int = 1
-    out: Path = OUT
-    resume: Path | None = None
+
+    @property
+    def delivers(self) -> tuple[Deliver, ...]:
+        """The kinds of delivery that are asked for."""
+        return ()
+
+    @property
+    def rows_a_class(self) -> int:
+        """How many rows a class needs, so that each fold can have one."""
+        return self.folds
 
     def command(self, **changes: Any) -> str:
         """The command that asks for this."""
-        words = ["steadycv", "tune"]
+        words = ["steadycv", self.name]
         if self.data is not None:
             words.append(str(self.data))
         for each in fields(self)[1:]:
@@ -77,13 +81,32 @@ class Request:
             if value == each.default or value is None:
                 continue
             option = f"--{each.name.replace('_', '-')}"
-            if each.name == "model":
-                words += [option, ",".join(value)]
-            elif isinstance(value, tuple):
+            if each.name == "keep":  # names of columns can have commas
                 words += [word for one in value for word in (option, one)]
+            elif isinstance(value, tuple):
+                words += [option, ",".join(value)]
             else:
                 words += [option] if value is True else [option, str(value)]
         return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class TuneRequest(Request):
+    """What ``steadycv tune`` is asked."""
+
+    name: ClassVar[str] = "tune"
+    weights: str = AUTO
+    rule: Rule = Rule.steady
+    deliver: Deliver = Deliver.model
+    search: str = "grid"
+    repeats: int = 1
+    out: Path = OUT
+    resume: Path | None = None
+
+    @property
+    def delivers(self) -> tuple[Deliver, ...]:
+        """The one kind."""
+        return (self.deliver,)
 
     @property
     def splits(self) -> str:

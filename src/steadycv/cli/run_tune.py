@@ -28,7 +28,7 @@ from steadycv.report.content import describe
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from steadycv.cli.request import Request
+    from steadycv.cli.request import TuneRequest
     from steadycv.cli.tuning import Problem
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
@@ -38,7 +38,7 @@ __all__ = ["run_tune"]
 REPORT, RESULTS, JSON, MODEL = "report.html", "results.csv", "results.json", "model.skops"
 
 
-def run_tune(request: Request, *, as_json: bool, quiet: bool) -> None:
+def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     """Tune, write the files and show the results."""
     terminal = Console(stderr=True, quiet=quiet)
     watched = terminal.is_terminal and not quiet
@@ -83,7 +83,7 @@ def _make(folder: Path) -> None:
         raise UserError(f"Nothing can be written into the folder {folder}.")
 
 
-def _begin(name: str, search: StabilitySearchCV, request: Request) -> str:
+def _begin(name: str, search: StabilitySearchCV, request: TuneRequest) -> str:
     ledger = request.ledger_of(name)
     going_on = f"; going on from {ledger}" if ledger.exists() else ""
     n_candidates = len(Grid(search.param_grid))

@@ -54,8 +54,7 @@ def test_weights_table(search):
     assert len(table["weight"]) == 11
     for view in views:
         chosen = table[f"split{view.split}_index"]
-        errors = rules.judged_error(search.ledger_, view, chosen)
-        assert_array_equal(table[f"split{view.split}_error"], errors)
+        assert_array_equal(table[f"split{view.split}_error"], search.ledger_.error[chosen, view.judged])
     assert_allclose(table["mean_error"], np.mean([table[f"split{t}_error"] for t in range(3)], axis=0))
     at = rules.first_minimum(table["mean_error"])
     assert search.stability_weight_ == table["weight"][at]

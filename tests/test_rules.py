@@ -66,15 +66,18 @@ def test_what_has_no_number_for_a_score_is_never_chosen(failed_error):
     known = ledger(failed_error=failed_error)
     known.error[1, 0] = -np.inf
     assert rules.error(known, LATTICE.final)[1] == np.inf
-    view = LATTICE.views[0]
-    known.error[1, view.judged] = -np.inf
-    assert rules.judged_error(known, view, np.array([1])) == np.inf
+    known.error[1, LATTICE.views[0].judged] = -np.inf
+    assert rules.judged_errors(known, np.array([1, 2, 3]))[0] == np.inf
 
 
 def test_a_choice_is_judged_where_it_was_not_made():
-    known, view = ledger(), LATTICE.views[2]
-    assert_array_equal(rules.judged_error(known, view, np.array([3])), known.error[3, [view.judged]])
-    assert_array_equal(rules.judged_error(known, view, np.array([-1])), [np.inf])
+    known, chosen = ledger(), np.array([[3, 0], [-1, 1], [2, 2]])
+    expected = [
+        [known.error[c, v.judged] for c in row] for v, row in zip(LATTICE.views, chosen, strict=True)
+    ]
+    expected[1][0] = np.inf
+    assert_array_equal(rules.judged_errors(known, chosen), expected)
+    assert_array_equal(rules.judged_errors(known, chosen[:, 0]), [row[0] for row in expected])
 
 
 def test_regularized_error():

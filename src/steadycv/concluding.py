@@ -229,10 +229,7 @@ class Concluding(Conclusions):
             table[:, ~np.isfinite(table).all(axis=0)] = np.inf  # what failed in some view
             rows = np.arange(len(table)), weights_without_own(str(self.rule), table, others(lattice))
             chosen, errors = index[rows], table[rows]
-        choice = np.array([self.best_index_])
-        of_choice = np.array(
-            [rules.judged_error(self.ledger_, view, choice)[0] for view in lattice.views]
-        )
+        of_choice = rules.judged_errors(self.ledger_, np.full(len(lattice.views), self.best_index_))
         won = bool((taken.view_candidates == self.best_index_).any())
         promise = promise_of_model(errors, of_choice, won_in_a_view=won)
         if promise.is_about_the_choice:

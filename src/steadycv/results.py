@@ -199,9 +199,7 @@ def _table(
     table: dict[str, NDArray[Any]] = {"weight": np.array(weights, dtype=np.float64)}
     views = ledger.lattice.views
     if views and inner is not None:
-        errors = np.stack(
-            [rules.judged_error(ledger, view, row) for view, row in zip(views, inner, strict=True)]
-        )
+        errors = rules.judged_errors(ledger, inner)
         table |= {f"split{v.split}_error": row for v, row in zip(views, errors, strict=True)}
         table["mean_error"] = errors.mean(axis=0)
         table |= {f"split{v.split}_index": row for v, row in zip(views, inner, strict=True)}
@@ -217,30 +215,26 @@ def choice_of(
 ) -> RuleChoice:
     """What a rule chooses; one that chooses a weight finds the weights in `table`."""
     views, weight = ledger.lattice.views, np.nan
-    in_views: list[int] = []
+    in_views: Sequence[int] = []
     if isinstance(rule, str) and rule in rules.HAVE_WEIGHT:
         row = chosen_row(rule, ledger.lattice, table)
         weight, final = float(table["weight"][row]), int(table["index"][row])
         if "mean_error" in table:
-            in_views = [int(table[f"split{view.split}_index"][row]) for view in views]
+            in_views = [table[f"split{view.split}_index"][row] for view in views]
     else:
         function = rules.OF_CANDIDATES[rule] if isinstance(rule, str) else rule
         final, *in_views = (
             rules.chosen_by(function, ledger, view) for view in (ledger.lattice.final, *views)
         )
-    errors = np.array(
-        [
-            rules.judged_error(ledger, view, np.array([c]))[0]
-            for view, c in zip(views, in_views, strict=bool(in_views))
-        ]
-    )
+    chosen = np.array(in_views, dtype=np.intp)
+    errors = rules.judged_errors(ledger, chosen) if len(chosen) else np.zeros(0)
     return RuleChoice(
         candidate=final,
         params=candidates[final] if final >= 0 else {},
         weight=weight,
         cv_error=float(rules.error(ledger, ledger.lattice.final)[final]) if final >= 0 else np.inf,
         nested_error=float(errors.mean()) if len(errors) else np.nan,
-        view_candidates=np.array(in_views, dtype=np.intp),
+        view_candidates=chosen,
         view_errors=errors,
     )
 

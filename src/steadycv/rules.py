@@ -30,7 +30,7 @@ __all__ = [
     "error",
     "first_minimum",
     "instability",
-    "judged_error",
+    "judged_errors",
     "less_a_tie",
     "one_standard_error",
     "rank",
@@ -89,11 +89,13 @@ def instability(ledger: Ledger, view: View, candidates: Candidates = ALL) -> NDA
     return largest
 
 
-def judged_error(ledger: Ledger, view: View, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
-    """The error of a view's choices on the rows that it has never seen; -1 is none, as all failed."""
-    assert view.judged is not None
-    errors = _counted(ledger, ledger.error[chosen, view.judged])
-    return np.where(chosen < 0, np.inf, errors)
+def judged_errors(ledger: Ledger, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The errors of the views' choices, a row for each view, on the rows that it has never seen.
+
+    -1 is no choice, as all failed.
+    """
+    evaluations = ledger.lattice.judged.reshape(-1, *[1] * (chosen.ndim - 1))
+    return np.where(chosen < 0, np.inf, _counted(ledger, ledger.error[chosen, evaluations]))
 
 
 def regularized_error(
@@ -108,7 +110,8 @@ def regularized_errors(
 ) -> NDArray[np.float64]:
     """The same for several weights, a row each."""
     column = np.array(weights)[:, np.newaxis]
-    return error + column * np.where(column == 0, 0.0, instability)
+    errors: NDArray[np.float64] = error + column * np.where(column == 0, 0.0, instability)
+    return errors
 
 
 def rank(errors: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -137,7 +140,8 @@ def first_minimum(errors: NDArray[np.float64]) -> int:
 def _first_minima(errors: NDArray[np.float64]) -> NDArray[np.intp]:
     """The same of each row."""
     lowest = np.fmin.reduce(errors, axis=1, keepdims=True)
-    return np.argmax(errors <= lowest + TIE * abs(lowest), axis=1)
+    first: NDArray[np.intp] = np.argmax(errors <= lowest + TIE * abs(lowest), axis=1)
+    return first
 
 
 def choose_weight(rule: str, errors: NDArray[np.float64]) -> int:

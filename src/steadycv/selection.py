@@ -365,7 +365,7 @@ class Selector:
         """The line of each candidate: what is heard of one is heard of all of its line."""
         return self._planner.line_of[candidates]
 
-    def _wanted(self, runs: list[_Run]) -> Wanted:
+    def _wanted(self, runs: Sequence[_Run | _WholeRun]) -> Wanted:
         """What is missing of all that the runs ask for."""
         asked: dict[int, tuple[View, NDArray[np.bool_]]] = {}
         for run in runs:

@@ -135,7 +135,8 @@ PARTS = [
     Part(
         *(20, BOTTOM, 340, "For people"),
         {
-            "plotting": "StabilityDisplay",
+            "explain": "nested predictions told",
+            "plotting": "pictures",
             "report": "one HTML page",
             "cli": "the command line",
             "tables": "as they come",

@@ -53,6 +53,7 @@ def test_public_modules_are_there_without_an_import_of_their_own():
     names = [
         "datasets",
         "experiments",
+        "explain",
         "losses",
         "paths",
         "plotting",

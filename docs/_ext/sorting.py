@@ -8,6 +8,7 @@ class GalleryOrder:
 
     NAMES = (
         "plot_first_search.py",
+        "plot_explained.py",
         "plot_too_good.py",
         "plot_lattice.py",
         "plot_folds_and_repeats.py",

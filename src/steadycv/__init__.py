@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from steadycv import (  # noqa: F401
         datasets,
         experiments,
+        explain,
         losses,
         networks,
         paths,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from steadycv.early_stopping import EarlyStopping
     from steadycv.losses import pinball_loss
     from steadycv.optuna_search import OptunaSearch
-    from steadycv.plotting import StabilityDisplay
+    from steadycv.plotting import NestedDisplay, StabilityDisplay
     from steadycv.report import write_report
     from steadycv.search import StabilityRandomizedSearchCV, StabilitySearchCV
     from steadycv.sparse import SparseRidge, SparseRidgeCV, sparse_ridge_path
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Committee",
     "EarlyStopping",
+    "NestedDisplay",
     "OptunaSearch",
     "SparseRidge",
     "SparseRidgeCV",
@@ -50,6 +52,7 @@ __all__ = [
 _HOMES = {
     "Committee": "committees",
     "EarlyStopping": "early_stopping",
+    "NestedDisplay": "plotting",
     "OptunaSearch": "optuna_search",
     "SparseRidge": "sparse",
     "SparseRidgeCV": "sparse",
@@ -65,6 +68,7 @@ _HOMES = {
 _MODULES = {
     "datasets",
     "experiments",
+    "explain",
     "losses",
     "networks",
     "paths",

@@ -1,5 +1,6 @@
 """Pictures of a search."""
 
 from steadycv.plotting.display import StabilityDisplay
+from steadycv.plotting.nested import NestedDisplay
 
-__all__ = ["StabilityDisplay"]
+__all__ = ["NestedDisplay", "StabilityDisplay"]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from steadycv.error_words import ErrorWords
+from steadycv.plotting.axes import finish, heat_map, literal, new_axes, palette_of
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import Axis, GridErrors
 from steadycv.plotting.limits import upper_limit
+from steadycv.plotting.titles import title_of
 from steadycv.plotting.weight_path import WeightPath
 from steadycv.split_words import SplitWords
 from steadycv.words import number, short_names, value_text
@@ -17,6 +19,7 @@ from steadycv.words import number, short_names, value_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from steadycv.plotting.colors import Palette
     from steadycv.search import StabilitySearchCV
 
 __all__ = ["StabilityDisplay"]
@@ -174,45 +177,20 @@ class StabilityDisplay:
         data, draw, lack = kinds[kind]
         if data is None:
             raise ValueError(f"There is nothing to draw with kind={kind!r}: {lack}.")
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError(
-                "StabilityDisplay needs matplotlib: pip install 'steadycv[plots]'."
-            ) from error
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained")
+        ax = new_axes("StabilityDisplay") if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
-        self.artists_ = draw(ax, data, self, _colors(ax))
+        self.artists_ = draw(ax, data, self, palette_of(ax))
         return self
 
 
-class _Colors(NamedTuple):
-    """Colours that people with any colour vision tell apart, after Okabe and Ito."""
-
-    ink: Any
-    faint: str
-    plain: str
-    steady: str
-    background: Any
-
-
-def _colors(ax: Any) -> _Colors:
-    """Those for the background that the style in use has."""
-    ink, background = ax.xaxis.label.get_color(), ax.get_facecolor()
-    if np.dot(background[:3], (0.2126, 0.7152, 0.0722)) > 0.4:
-        return _Colors(ink, "#8a8a8a", "#d55e00", "#0072b2", background)
-    return _Colors(ink, "#9a9a9a", "#f5a14b", "#56b4e9", background)
-
-
 def _draw_frontier(
-    ax: Any, data: Frontier, display: StabilityDisplay, colors: _Colors
+    ax: Any, data: Frontier, display: StabilityDisplay, colors: Palette
 ) -> dict[str, Any]:
     errors, splits = display.errors, display.splits
     x, y = data.instability, errors.shown(data.cv_error)
     shown = data.candidates
     candidates = ax.scatter(
-        x[shown], y[shown], s=16, color=colors.faint, alpha=0.6, linewidths=0, label="candidates"
+        x[shown], y[shown], s=16, color=colors.dot, alpha=0.6, linewidths=0, label="candidates"
     )
     [frontier] = ax.plot(
         x[data.frontier],
@@ -229,12 +207,12 @@ def _draw_frontier(
         low, high = values.min(), values.max()
         if high > low:
             set_limits(low - 0.05 * (high - low), high + 0.05 * (high - low))
-    _finish(ax)
+    finish(ax, title_of("frontier", errors))
     return {"candidates": candidates, "frontier": frontier, **choices}
 
 
 def _draw_weights(
-    ax: Any, data: WeightPath, display: StabilityDisplay, colors: _Colors
+    ax: Any, data: WeightPath, display: StabilityDisplay, colors: Palette
 ) -> dict[str, Any]:
     errors, splits = display.errors, display.splits
     weight, mean, spread = data.weight, errors.shown(data.mean_error), data.spread
@@ -242,7 +220,7 @@ def _draw_weights(
         weight,
         mean - spread,
         mean + spread,
-        color=colors.faint,
+        color=colors.dot,
         alpha=0.25,
         linewidth=0,
         label=f"standard deviation over outer {splits.word}s",
@@ -263,17 +241,17 @@ def _draw_weights(
         choices["plain"].set_label("weight 0: plain choice")
     choices["steady"].set_label(f"chosen weight: {number(weight[data.chosen])}")
     ax.set(xlabel="stability weight", ylabel=errors.on_outer(f"{splits.word}s"))
-    _finish(ax)
+    finish(ax, title_of("weights", errors))
     return {"line": line, "spread": band, **choices}
 
 
-def _draw_grid(ax: Any, data: GridErrors, display: StabilityDisplay, colors: _Colors) -> dict[str, Any]:
+def _draw_grid(ax: Any, data: GridErrors, display: StabilityDisplay, colors: Palette) -> dict[str, Any]:
     errors = display.errors
-    names = [_literal(name) for name in short_names([axis.name for axis in data.axes]).values()]
+    names = [literal(name) for name in short_names([axis.name for axis in data.axes]).values()]
     label = errors.cv_of_what if data.measure == "cv_error" else errors.measure(data.measure)
     values = errors.shown_measure(data.measure, data.error)
     if data.others:
-        others = _literal(", ".join(short_names(data.others).values()))
+        others = literal(", ".join(short_names(data.others).values()))
         label += f"\n{errors.best_of(data.measure)} over {others}"
     _set_ticks(ax, ax.xaxis, data.axes[0])
     ax.set_xlabel(names[0])
@@ -284,7 +262,7 @@ def _draw_grid(ax: Any, data: GridErrors, display: StabilityDisplay, colors: _Co
         ax.set_ylabel(label)
         plain, steady = (at and (x[at[0]], values[at]) for at in (data.plain, data.steady))
         choices = _mark_choices(ax, colors, plain, steady)
-        _finish(ax)
+        finish(ax, title_of("grid", errors))
         return {"line": line, **choices}
     _set_ticks(ax, ax.yaxis, data.axes[1])
     ax.set_ylabel(names[1])
@@ -295,19 +273,20 @@ def _draw_grid(ax: Any, data: GridErrors, display: StabilityDisplay, colors: _Co
         data.axes[0].edges,
         data.axes[1].edges,
         np.ma.masked_invalid(values.T),
-        cmap="cividis_r" if is_score else "cividis",
+        cmap=heat_map(colors, is_score=is_score),
         norm=_colours_of(known.min(), top, is_score=is_score),
         rasterized=True,
     )
     if len(known) < data.error.size:
-        ax.patch.set(hatch="////", edgecolor=colors.faint)
+        ax.patch.set(hatch="////", edgecolor=colors.dot)
         label += "\n(hatched: failed or not looked at)"
     beyond = "neither" if top == known.max() else "min" if is_score else "max"
     colorbar = ax.figure.colorbar(mesh, ax=ax, extend=beyond)
     colorbar.set_label(label)
     x, y = (axis.positions for axis in data.axes)
     plain, steady = (at and (x[at[0]], y[at[1]]) for at in (data.plain, data.steady))
-    choices = _mark_choices(ax, colors, plain, steady, halo="white")
+    choices = _mark_choices(ax, colors, plain, steady, halo=colors.page)
+    ax.set_title(title_of("grid", errors), pad=28)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     return {"mesh": mesh, "colorbar": colorbar, **choices}
 
@@ -329,7 +308,7 @@ def _colours_of(lowest: float, highest: float, *, is_score: bool) -> Any:
 
 def _mark_choices(
     ax: Any,
-    colors: _Colors,
+    colors: Palette,
     plain: tuple[float, ...] | None,
     steady: tuple[float, ...] | None,
     halo: str | None = None,
@@ -374,7 +353,7 @@ def _set_ticks(ax: Any, axis: Any, of: Axis) -> None:
         (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
     if len(of.values) <= MOST_LABELS or of.scale == "category":
         step = -(-len(of.values) // (3 * MOST_LABELS))
-        labels = [_literal(value_text(value)) for value in of.values[::step]]
+        labels = [literal(value_text(value)) for value in of.values[::step]]
         crowded = axis is ax.xaxis and sum(map(len, labels)) > 50
         axis.set_ticks(of.positions[::step], labels, rotation=45 if crowded else 0)
         axis.set_ticks([], minor=True)
@@ -384,14 +363,3 @@ def _set_ticks(ax: Any, axis: Any, of: Axis) -> None:
     elif of.scale == "linear":
         whole = all(float(value).is_integer() for value in of.values)
         axis.set_major_locator(MaxNLocator("auto", integer=whole))
-
-
-def _literal(text: str) -> str:
-    """Dollars would start a formula."""
-    return text.replace("$", r"\$")
-
-
-def _finish(ax: Any) -> None:
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.legend(frameon=False)

@@ -119,6 +119,7 @@ PARTS = [
             "committees": "an estimator",
             "linear_models": "whose average is one",
             "students": "learn from these",
+            "student_fits": "and are judged",
             "made_rows": "for these to learn from",
             "offers": "what each promises",
             "delivery": "what is delivered",

@@ -787,7 +787,7 @@ NO_LEDGERS = {
     "text": (lambda p: p.write_text("alpha,score\n1,2\n" * 100), "damaged or not a ledger"),
     "short text": (lambda p: p.write_text("hi"), "damaged or not a ledger"),
     "another program's database": (foreign, "not a ledger"),
-    "newer format": (lambda p: rewrite(p, "PRAGMA user_version = 3"), "format 3.* reads format 2"),
+    "newer format": (lambda p: rewrite(p, "PRAGMA user_version = 4"), "format 4.* reads format 3"),
 }
 
 DAMAGED_NUMBERS = {
@@ -938,7 +938,7 @@ def test_file_has_numbers_and_short_texts_only(path):
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
 
     assert sorted(tables) == [
-        (name,) for name in ("candidates", "identity", "numbers", "outputs", "waiting")
+        (name,) for name in ("candidates", "identity", "numbers", "outputs", "students", "waiting")
     ]
     sizes = {"error": K + K * (K - 1), "change": K + K * (K - 1)}
     assert len(rows) == 3 * 5

@@ -15,9 +15,9 @@ LATTICE = Lattice(KFold(4).split(range(N)), N)
 RNG = np.random.default_rng(0)
 
 
-def saying(share, candidate):
-    """What students say, if that is who they are."""
-    return Averages([{"predict": np.array([share, candidate, view])} for view in range(4)])
+def saying(share, candidate, view):
+    """What a student says, if that is who it is."""
+    return {"predict": np.array([share, candidate, view])}
 
 
 def test_of_a_partition_all_others_choose():

@@ -196,10 +196,16 @@ class FoldJudge:
         wanted = set(range(len(self.rows)) if views is None else views)
         found = np.full((len(averages), len(self.rows)), np.nan)
         for layer in self._layers:
-            some = [number for number in layer if number in wanted]
+            some = {number: averages.by_view[number] for number in layer if number in wanted}
             if some:
-                self._judge(averages, some, found)
+                self._judge(some, found)
         return found if views is None else found[:, list(views)]
+
+    def errors_in(self, view: int, tables: Tables) -> NDArray[np.float64]:
+        """The errors of those that say something of the rows of one view alone."""
+        found = np.full((len(next(iter(tables.values()))), len(self.rows)), np.nan)
+        self._judge({view: tables}, found)
+        return found[:, view]
 
     def losses(self, averages: Averages) -> list[NDArray[np.float64]] | None:
         """The loss of the first committee at each row of each view; None where there is no such loss."""
@@ -214,20 +220,20 @@ class FoldJudge:
             )
         return found
 
-    def _judge(self, averages: Averages, views: list[int], found: NDArray[np.float64]) -> None:
+    def _judge(self, by_view: dict[int, Tables], found: NDArray[np.float64]) -> None:
         """Fill in the errors in some views, no row of which is in two of them."""
         n = self.lattice.n_samples
         at = np.zeros(n, dtype=np.intp)  # of other rows nobody asks: they stand for the first
-        rows = np.concatenate([self.rows[number] for number in views])
+        rows = np.concatenate([self.rows[number] for number in by_view])
         at[rows] = np.arange(len(rows))
-        tables = [averages.by_view[number] for number in views]
+        tables = list(by_view.values())
         joined = {m: np.concatenate([t[m] for t in tables], axis=1)[:, at] for m in tables[0]}
         models = ModelsOfPath(answers(joined, self.classes), rows)
         if isinstance(self.measure, Scored):  # changes are no matter here
-            losses = np.zeros((len(averages), 1))
+            losses = np.zeros((len(found), 1))
         else:
             losses = self.measure.losses(models, self.lattice)
-        for number in views:
+        for number in by_view:
             try:
                 judged = self.measure.errors(models, losses, self._judged[number])
             except NotAnsweredError:

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from steadycv.candidates import Candidates
+    from steadycv.ledger_file import LedgerFile
     from steadycv.losses import Loss
     from steadycv.racing import Race
     from steadycv.rules import Rule
@@ -175,6 +176,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         executor, failures = Executor(self.n_jobs, self.pre_dispatch), Failures()
         with TaskTree(self, problem.X, problem.y, asked.params, n_fits, self._space) as tree:
             with ExitStack() as stack:
+                file = self._file(problem, asked.scorers, candidates, planner, state, stack)
                 selector = Selector(
                     problem,
                     candidates,
@@ -182,7 +184,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
                     planner,
                     executor,
                     failures,
-                    observers=self._observers(problem, asked.scorers, candidates, planner, state, stack),
+                    observers=self._observers(problem, file, stack),
                     callback=tree.fit_task,
                     with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
                     one_by_one=self.ledger is not None,
@@ -203,7 +205,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
                 )
                 self._conclude(candidates, ledger, weights, choices, problem.judging, asked.scorers)
                 self._predictions(selector, ledger, choices)
-                self._offer(problem, candidates, state, selector, executor)
+                self._offer(problem, candidates, state, selector, executor, file)
                 self._keep_evidence(problem, selector, asked.groups, asked.splitter)
             self.n_fits_ = failures.n_fits
             if self.refit and self.deliver == "model":
@@ -417,7 +419,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
             return np.inf
         return judging.best - float(self.error_score)
 
-    def _observers(
+    def _file(
         self,
         problem: Problem,
         scorers: Any,
@@ -425,20 +427,26 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         planner: Planner,
         state: State,
         stack: ExitStack,
+    ) -> LedgerFile | None:
+        """The file of the ledger, which has filled the state with what it knows."""
+        if self.ledger is None:
+            return None
+        from steadycv.identity import candidate_keys, identity
+        from steadycv.ledger_file import LedgerFile
+
+        def describe(first: int) -> tuple[list[str], list[str]]:
+            keys = candidate_keys(self.estimator, candidates, planner.lines, first)
+            return keys, [repr(candidates[c]) for c in range(first, len(candidates))]
+
+        scoring = scorers if self.scoring is not None else None
+        file = stack.enter_context(LedgerFile(self.ledger, identity(problem, scoring), describe))
+        file.load(state, planner.lines, problem.judging.measure.n_losses(problem.lattice))
+        return file
+
+    def _observers(
+        self, problem: Problem, file: LedgerFile | None, stack: ExitStack
     ) -> Sequence[Observer]:
-        observers: list[Observer] = []
-        if self.ledger is not None:
-            from steadycv.identity import candidate_keys, identity
-            from steadycv.ledger_file import LedgerFile
-
-            def describe(first: int) -> tuple[list[str], list[str]]:
-                keys = candidate_keys(self.estimator, candidates, planner.lines, first)
-                return keys, [repr(candidates[c]) for c in range(first, len(candidates))]
-
-            scoring = scorers if self.scoring is not None else None
-            file = LedgerFile(self.ledger, identity(problem, scoring), describe)
-            observers.append(stack.enter_context(file))
-            file.load(state, planner.lines, problem.judging.measure.n_losses(problem.lattice))
+        observers: list[Observer] = [] if file is None else [file]
         if self.verbose == 1:
             from steadycv.progress import ProgressBar
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from steadycv.candidates import Candidates
     from steadycv.executor import Executor
     from steadycv.ledger import Ledger
+    from steadycv.ledger_file import LedgerFile
     from steadycv.scoring import Judging
     from steadycv.selection import Choices, Selector, State
     from steadycv.tasks import Problem
@@ -144,6 +145,7 @@ class Concluding(Conclusions):
         state: State,
         selector: Selector,
         executor: Executor,
+        file: LedgerFile | None,
     ) -> None:
         """Set what is promised of the choice, and of what is delivered in its place."""
         lattice = problem.lattice
@@ -152,7 +154,7 @@ class Concluding(Conclusions):
             self._offers["model"] = self._model_offer(problem, selector)
         if problem.keep.of_members or self.deliver != "model":
             self._delivery = Delivery(
-                problem, candidates, state, selector, executor, use_paths=self.use_paths
+                *(problem, candidates, state, selector, executor), use_paths=self.use_paths, file=file
             )
             self._delivery.complete()
             if self.deliver != "model":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,16 +19,9 @@ from steadycv.kept import Heard, n_numbers
 from steadycv.linear_models import is_linear
 from steadycv.made_rows import can_make_rows, with_made_rows
 from steadycv.offers import committee_offer, ensemble_offer, others, student_offer
-from steadycv.outputs import answering
 from steadycv.strategies import are_apart
-from steadycv.students import (
-    NO_TEACHER,
-    TEACHINGS,
-    Lesson,
-    can_learn,
-    fitted_student,
-    outputs_of_students,
-)
+from steadycv.student_fits import Course, Students
+from steadycv.students import NO_TEACHER, TEACHINGS, Lesson, can_learn, fitted_student
 from steadycv.tasks import model_of
 from steadycv.weights import FEWEST_VIEWS
 
@@ -40,7 +33,7 @@ if TYPE_CHECKING:
     from steadycv.averages import Tables
     from steadycv.candidates import Candidates
     from steadycv.executor import Executor
-    from steadycv.lattice import View
+    from steadycv.ledger_file import LedgerFile
     from steadycv.offers import Offer
     from steadycv.reducing import Keep
     from steadycv.selection import Selector, State
@@ -173,6 +166,8 @@ class Delivery:
         Runs the fits of students.
     use_paths : bool
         Whether one of these may serve several candidates.
+    file : LedgerFile or None
+        Where these are written down.
     """
 
     def __init__(
@@ -184,6 +179,7 @@ class Delivery:
         executor: Executor,
         *,
         use_paths: bool,
+        file: LedgerFile | None,
     ) -> None:
         self._problem = problem
         self._candidates = candidates
@@ -192,6 +188,7 @@ class Delivery:
         self._selector = selector
         self._executor = executor
         self._use_paths = use_paths
+        self._file = file
         self._models: dict[tuple[int, int], Any] = {}
         self._lattice = problem.lattice
         self._judge = FoldJudge(problem.judging, problem.lattice)
@@ -285,26 +282,34 @@ class Delivery:
         if len(teachings) == 1:
             name = type(problem.estimator).__name__
             warnings.warn(UNTAUGHT.format(name), UserWarning, stacklevel=STACK)
+        size = len(self._candidates) * _bytes_a_candidate(problem, with_members=False)
+        students = Students(
+            problem,
+            self._candidates,
+            self._judge,
+            self._executor,
+            self.failures,
+            use_paths=self._use_paths,
+            keeps=size * (len(teachings) - 1) <= MOST_BYTES["delivered"],
+            file=self._file,
+        )
+        courses = [
+            [self._course(number, teaching) for number in range(len(lattice.views))]
+            for teaching in teachings[1:]
+        ]
         by_share: list[NDArray[np.float64]] = [self._ledger.error[np.ix_(self.numbers, lattice.judged)]]
-        said: list[list[Tables]] = []
-        for teaching in teachings[1:]:
-            each = [self._taught(view, number, teaching) for number, view in enumerate(lattice.views)]
-            tables = [tables for tables, _ in each]
-            worked = np.logical_and.reduce([worked for _, worked in each])
-            errors = np.full((len(worked), len(each)), np.inf)
-            if worked.any():
-                errors[worked] = self._judge.errors(Averages(tables).only(np.flatnonzero(worked)))
+        for of_share in courses:
+            errors = np.column_stack([students.errors(course) for course in of_share])
             errors[~np.isfinite(errors).all(axis=1)] = np.inf
             by_share.append(errors[self.numbers])
-            said.append(tables)
 
-        def say(share: int, candidate: int) -> Averages:
+        def say(share: int, candidate: int, view: int) -> Tables:
             number = int(self.numbers[candidate])
-            if not share:
-                plain = said_by_models(problem, self._selector, [number] * len(lattice.views))
-                assert plain is not None  # none of `numbers` failed
-                return plain
-            return Averages(said[share - 1]).only([number])
+            if share:
+                return students.says(courses[share - 1][view], number)
+            split = lattice.views[view].test_split
+            said = self._selector.outputs_of({split: number})[split]  # none of `numbers` failed
+            return {problem.keep.methods[0]: said[np.newaxis]}
 
         return student_offer(lattice, self.numbers, teachings, np.stack(by_share), say)
 
@@ -317,35 +322,32 @@ class Delivery:
         return tuple(each for each in TEACHINGS if makes_rows or not each.with_made_rows)
 
     def _lesson(
-        self, candidate: int, members: Sequence[int], rows: NDArray[np.intp], teaching: Teaching
+        self,
+        candidate: int,
+        members: Sequence[int],
+        rows: NDArray[np.intp],
+        teaching: Teaching,
+        *,
+        blank: bool = False,
     ) -> Lesson:
-        """What the committee of a candidate teaches on some rows."""
+        """What the committee of a candidate teaches on some rows; nothing yet, at no fit, if `blank`."""
         problem = self._problem
         X, source = problem.X, np.zeros(0, dtype=np.intp)
         if teaching.with_made_rows:
             X, source = with_made_rows(X, rows)
         n = self._lattice.n_samples
         made = np.arange(n, n + len(source))
-        taught = self._says(candidate, members, np.concatenate([rows, made]), X)
+        heard = np.concatenate([rows, made])
+        taught = None if blank else self._says(candidate, members, heard, X)
         return Lesson.of(problem, X, taught, teaching.share, source)
 
-    def _taught(self, view: View, number: int, teaching: Teaching) -> tuple[Tables, NDArray[np.bool_]]:
-        """What the students of a view say of the rows that it is judged on."""
-        problem, lattice = self._problem, self._lattice
+    def _course(self, number: int, teaching: Teaching) -> Course:
+        """What the students of a view have in common."""
+        view = self._lattice.views[number]
         teacher = int(self._committees[0][self._teachers[number]])
-        rows = lattice.rows(view.reference)
-        of_measure = problem.judging.measure.methods(problem.estimator)
-        asked = [*problem.keep.methods, *(answering(problem.estimator, each) for each in of_measure)]
-        return outputs_of_students(
-            problem,
-            self._candidates,
-            self._lesson(teacher, lattice.members(view), rows, teaching),
-            (rows, lattice.splits[view.test_split].test),
-            tuple(dict.fromkeys(asked)),
-            executor=self._executor,
-            failures=self.failures,
-            use_paths=self._use_paths,
-        )
+        members, rows = self._lattice.members(view), self._lattice.rows(view.reference)
+        lesson = partial(self._lesson, teacher, members, rows, teaching)
+        return Course(number, teaching, self._candidates[teacher], lesson)
 
     @cached_property
     def _teachers(self) -> list[int]:

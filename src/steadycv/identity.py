@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from steadycv.planning import Line
     from steadycv.tasks import Problem
 
-__all__ = ["candidate_keys", "identity"]
+__all__ = ["candidate_keys", "identity", "student_keys"]
 
 _PACKAGES = ("steadycv", "scikit-learn", "numpy", "scipy", "joblib", "numba")
 
@@ -70,6 +70,13 @@ def candidate_keys(
         for c in members:
             keys[c] = fingerprint(alone[c], name, _versions([path]), company)
     return keys
+
+
+def student_keys(
+    estimator: Any, students: Candidates, lines: Sequence[Line], taught: tuple[Any, ...]
+) -> list[str]:
+    """A fingerprint of each student: of the candidate that it is, and of what it was taught."""
+    return [fingerprint(key, taught) for key in candidate_keys(estimator, students, lines)]
 
 
 def _versions(things: Iterable[Any], packages: Collection[str] = ()) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["LedgerFile"]
 
 APPLICATION_ID = 0x57EAD1  # tells our files from other SQLite files
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 WRITING_SHARE = 0.1  # of the time, at most, goes into writing after fits that are quicker than it
 MOST_WAITING_BYTES = 2**26  # of losses that wait to be compared; more are fitted again later
 
@@ -68,8 +68,17 @@ CREATE TABLE waiting (
     checksum TEXT NOT NULL,
     PRIMARY KEY (line, training_set)
 );
+CREATE TABLE students (
+    student TEXT NOT NULL,
+    name TEXT NOT NULL,
+    dtype TEXT NOT NULL,
+    shape TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    checksum TEXT NOT NULL,
+    PRIMARY KEY (student, name)
+);
 """
-_TABLES = {"identity", "candidates", "numbers", "outputs", "waiting"}
+_TABLES = {"identity", "candidates", "numbers", "outputs", "waiting", "students"}
 
 
 class LedgerFile(AbstractContextManager["LedgerFile"]):
@@ -101,6 +110,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         self._lines: Sequence[Line] = ()
         self._line_keys: list[str] = []
         self._pending: set[int] = set()
+        self._taught: dict[str, dict[str, NDArray[Any]]] = {}
         self._written: set[tuple[int, Heard]] = set()
         self._held: dict[tuple[int, int], int] = {}
         self._next_write = self._seconds_to_write = self._next_sync = 0.0
@@ -264,7 +274,30 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
     def fitted(self, task: Task, cells: Cells) -> None:
         """Write down what is there at once; of fits that are quicker than that, a few at a time."""
         self._pending.update(task.candidates.tolist())
-        seconds = cells.fit_time * len(task.candidates)
+        self._write_soon(cells.fit_time * len(task.candidates))
+
+    def taught(self, students: dict[str, dict[str, NDArray[Any]]], seconds: float) -> None:
+        """Write down what is known of students, by name, in the same way."""
+        if self._state is not None:
+            self._taught.update(students)
+            self._write_soon(seconds)
+
+    def students(self, keys: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """What is known of each student, as far as it was written down by these names."""
+        query = "SELECT name, dtype, shape, bytes, checksum FROM students WHERE student = ?"
+        with self._explained():
+            for key in keys:
+                known = {}
+                for name, dtype, shape, blob, checksum in self._connection.execute(query, [key]):
+                    if not isinstance(blob, bytes) or checksum != _digest(key, name, dtype, shape, blob):
+                        raise sqlite3.DatabaseError("what students say is not what was written")
+                    if name in names:
+                        sizes = [int(size) for size in shape.split()]
+                        known[name] = np.frombuffer(blob, dtype=np.dtype(dtype)).reshape(sizes)
+                yield known
+
+    def _write_soon(self, seconds: float) -> None:
+        """Write at once what took as long as writing does."""
         if seconds >= self._seconds_to_write or time.monotonic() >= self._next_write:
             self._write()
 
@@ -278,6 +311,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                     self._write_candidate(candidate)
                 written = self._write_outputs()
                 held = self._write_waiting()
+                self._write_students()
             # Not before it is done: whoever interrupts us takes the transaction back.
             self._written, self._held = written, held
             self._wrote_for(time.monotonic() - start)
@@ -291,6 +325,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 stacklevel=2,
             )
         self._pending.clear()
+        self._taught.clear()
 
     def _write_candidate(self, candidate: int) -> None:
         assert self._state is not None
@@ -341,17 +376,23 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 (self._keys[candidate], *heard),
             )
         for candidate, heard in set(kept) - self._written:
-            outputs = np.ascontiguousarray(kept[candidate, heard])
-            if outputs.dtype.hasobject:
-                continue  # labels that are Python's objects are fitted again
-            key, blob = self._keys[candidate], outputs.tobytes()
-            described = (outputs.dtype.str, " ".join(map(str, outputs.shape)))
-            digest = _digest(key, *map(str, heard), *described, blob)
-            self._connection.execute(
-                "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (key, *heard, *described, blob, digest),
-            )
+            self._write_array("outputs", (self._keys[candidate], *heard), kept[candidate, heard])
         return set(kept)
+
+    def _write_students(self) -> None:
+        for key, known in self._taught.items():
+            for name, outputs in known.items():
+                self._write_array("students", (key, name), outputs)
+
+    def _write_array(self, table: str, place: tuple[Any, ...], outputs: NDArray[Any]) -> None:
+        """Write what stands at a place; labels that are Python's objects are fitted again."""
+        outputs = np.asarray(outputs, order="C")
+        if outputs.dtype.hasobject:
+            return
+        row = (*place, outputs.dtype.str, " ".join(map(str, outputs.shape)), outputs.tobytes())
+        row = (*row, _digest(*(each if isinstance(each, bytes) else str(each) for each in row)))
+        marks = ", ".join("?" * len(row))
+        self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", row)
 
     def _write_waiting(self) -> dict[tuple[int, int], int]:
         """The same for losses that are still to be compared: their sizes."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from steadycv.averages import FoldJudge
+    from steadycv.averages import FoldJudge, Tables
     from steadycv.lattice import Lattice
     from steadycv.promises import Promise
     from steadycv.students import Teaching
@@ -171,12 +171,12 @@ def student_offer(
     candidates: NDArray[np.intp],
     teachings: Sequence[Teaching],
     errors: NDArray[np.float64],
-    say: Callable[[int, int], Averages],
+    say: Callable[[int, int, int], Tables],
 ) -> Offer:
     """The student whose parameters and share do best.
 
-    `errors` are of shape (n_shares, n_candidates, n_views); `say(share, candidate)` is what such
-    students say of the rows of their views, by the numbers of both.
+    `errors` are of shape (n_shares, n_candidates, n_views); `say(share, candidate, view)` is what such a
+    student says of the rows of the view, by the numbers of all three.
     """
     _, n_candidates, n_views = errors.shape
     flat = errors.reshape(-1, n_views)
@@ -191,7 +191,9 @@ def student_offer(
         teaching=teachings[best // n_candidates],
         reason="the error of students whose parameters and teaching were chosen without the rows that "
         "they are judged on",
-        said=_one_a_view([say(*divmod(each, n_candidates)) for each in chosen]),
+        said=Averages(
+            [say(each // n_candidates, each % n_candidates, view) for view, each in enumerate(chosen)]
+        ),
     )
 
 

@@ -6,32 +6,19 @@ row, one a class, weighted by the same mixture of what is known and what the com
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from steadycv._compat import check_method_params, is_pairwise, safe_split, to_numpy
-from steadycv.candidates import Candidates
 from steadycv.estimators import new_estimator
-from steadycv.kept import Heard, KeptOutputs
-from steadycv.lattice import Lattice
-from steadycv.measures import Found
 from steadycv.metadata import routes_weights, weights_of_fit
 from steadycv.paths.plan import takes_weights
-from steadycv.planning import Planner, Wanted
-from steadycv.reducing import Keep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from steadycv.averages import Tables
-    from steadycv.executor import Executor
-    from steadycv.failures import Failures
-    from steadycv.measures import Rows
-    from steadycv.outputs import OutputsOfModels
     from steadycv.tasks import Problem
 
 __all__ = [
@@ -41,7 +28,6 @@ __all__ = [
     "Teaching",
     "can_learn",
     "fitted_student",
-    "outputs_of_students",
 ]
 
 
@@ -88,16 +74,20 @@ class Lesson:
         cls,
         problem: Problem,
         X: Any,
-        taught: NDArray[Any],
+        taught: NDArray[Any] | None,
         share: float,
         source: NDArray[np.intp],
     ) -> Lesson:
         """The targets of a problem, mixed with what a teacher says of all rows of X.
 
         Behind those of the problem are made rows, each of a `source`; of these the teacher alone knows.
+        None in the place of what the teacher says makes a lesson of the same kind, to plan by.
         """
         classes, n, n_made = problem.judging.classes, problem.lattice.n_samples, len(source)
         at = np.concatenate([np.arange(n), source])
+        if taught is None:
+            width = to_numpy(problem.y).shape[1:] if classes is None else classes.shape
+            taught = np.zeros((len(at), *width))
         known = np.concatenate([np.full(n, 1 - share), np.zeros(n_made)])
         if classes is None:
             y = to_numpy(problem.y)[at]
@@ -136,97 +126,6 @@ class Lesson:
             if name.rpartition("__")[2] in COUNTS_ROWS and isinstance(value, (int, np.integer))
         }
         return setting | counts
-
-
-class _Unjudged:
-    """A measure of nothing, for fits of which only the outputs are wanted."""
-
-    def methods(self, estimator: Any) -> list[tuple[str, ...]]:  # noqa: ARG002
-        return []
-
-    def undefined(self, rows: Rows) -> None:  # noqa: ARG002
-        return None
-
-    def n_losses(self, lattice: Lattice) -> int:  # noqa: ARG002
-        return 1
-
-    def losses(self, models: OutputsOfModels, lattice: Lattice) -> NDArray[np.float64]:  # noqa: ARG002
-        return np.zeros((models.n_models, 1))
-
-    def errors(self, models: OutputsOfModels, losses: NDArray[np.float64], rows: Rows) -> Found:  # noqa: ARG002
-        return Found(np.zeros(models.n_models))
-
-    def parts(
-        self,
-        models: OutputsOfModels,  # noqa: ARG002
-        losses: NDArray[np.float64],  # noqa: ARG002
-        rows: Rows,  # noqa: ARG002
-        n_parts: int,  # noqa: ARG002
-    ) -> None:
-        return None
-
-    def change(
-        self,
-        losses: NDArray[np.float64],
-        others: NDArray[np.float64],  # noqa: ARG002
-        reference: int,  # noqa: ARG002
-        rows: Rows,  # noqa: ARG002
-    ) -> NDArray[np.float64]:
-        return np.zeros(len(losses))
-
-
-def outputs_of_students(
-    problem: Problem,
-    candidates: Candidates,
-    lesson: Lesson,
-    split: tuple[NDArray[np.intp], NDArray[np.intp]],
-    methods: Sequence[str],
-    *,
-    executor: Executor,
-    failures: Failures,
-    use_paths: bool,
-) -> tuple[Tables, NDArray[np.bool_]]:
-    """What students trained on some rows say of others, by method, and which of them there are."""
-    train, test = split
-    settings = Candidates([lesson.settings(problem.estimator, each) for each in candidates])
-    of_students = replace(
-        problem,
-        X=lesson.X,
-        y=lesson.y,
-        fit_params=lesson.fit_params,
-        lattice=Lattice([(lesson.rows(train), test)], lesson.n_rows, nested=False),
-        judging=problem.judging._replace(measure=_Unjudged(), name=None, reported=None, weight=None),
-        keep=Keep(tuple(methods)),
-        return_train_score=False,
-    )
-    lattice = of_students.lattice
-    planner = Planner(of_students, settings, use_paths=use_paths)
-    wanted = Wanted.nothing(len(planner.lines), lattice)
-    training_set = lattice.training_set_of(0)
-    wanted.training_sets[:, training_set] = True
-    tasks = planner.tasks(wanted, n_workers=executor.n_workers, one_by_one=False)
-    kept = KeptOutputs()
-    for task, cells, _ in executor.run(of_students, planner.ready(tasks, lambda: None)):
-        failures.count(
-            cells.n_fits,
-            [(int(task.candidates[i]), task.settings[i], e) for i, e in cells.failures.items()],
-            [],
-        )
-        worked = np.delete(np.arange(len(task.candidates)), list(cells.failures))
-        for (_, method), said in cells.kept.items():
-            kept.keep(task.candidates[worked], Heard(training_set, 0, method), said[worked])
-    return _tables(kept, [Heard(training_set, 0, method) for method in methods], len(candidates))
-
-
-def _tables(
-    kept: KeptOutputs, heard: Sequence[Heard], n_candidates: int
-) -> tuple[Tables, NDArray[np.bool_]]:
-    """A row a candidate; those that failed have the row of another one."""
-    there = np.array([(candidate, heard[0]) in kept for candidate in range(n_candidates)])
-    if not there.any():
-        return {}, there
-    stand_in = np.where(there, np.arange(n_candidates), np.flatnonzero(there)[0])
-    return {each.method: kept.table(stand_in, each) for each in heard}, there
 
 
 def fitted_student(problem: Problem, params: dict[str, Any], lesson: Lesson) -> Any:

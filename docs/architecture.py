@@ -141,6 +141,7 @@ PARTS = [
             "report": "one HTML page",
             "cli": "the command line",
             "tables": "as they come",
+            "tools": "MLflow, ONNX, Optuna, ...",
         },
     ),
     Part(

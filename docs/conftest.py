@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor
 from sybil import Sybil
@@ -22,6 +24,13 @@ from steadycv import StabilitySearchCV
 collect_ignore_glob = ["*.py", "gallery/*", "api/*"]
 if find_spec("torch") is None:  # the page of networks runs where there is PyTorch
     collect_ignore_glob.append("networks.md")
+if find_spec("mlflow") is None:  # and that of tools where there are these
+    collect_ignore_glob.append("tools.md")
+else:
+    os.environ |= {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}  # pages send nothing
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of MLflow's own types
+        import mlflow.pyfunc  # noqa: F401
 
 plt.switch_backend("agg")
 _SEARCH = StabilitySearchCV(DecisionTreeRegressor(), {"max_depth": range(1, 6)})
@@ -65,3 +74,10 @@ pytest_collect_file = Sybil(
     setup=setup,
     teardown=teardown,
 ).pytest()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What the packages of others warn of one another is no concern of the page that calls them."""
+    for item in items:
+        if item.path.name == "tools.md":
+            item.add_marker(pytest.mark.filterwarnings("ignore"))

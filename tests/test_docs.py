@@ -182,7 +182,7 @@ def test_nothing_knows_of_the_face(name):
     "module",
     [
         *("", "datasets", "experiments", "networks", "paths", "plotting", "report", "sparse"),
-        *("tables", "testing"),
+        *("tables", "testing", "tools"),
     ],
 )
 def test_reference_has_all_public_names(module):

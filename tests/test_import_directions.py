@@ -24,6 +24,7 @@ DIRECTIONS = {
     "datasets": {"core"},
     "model_catalogue": {"sparse"},
     "tables": {"core"},
+    "tools": {"core", "report"},
     "experiments": {"core", "sparse", "datasets", "model_catalogue"},
     "cli": {
         "core",
@@ -35,6 +36,7 @@ DIRECTIONS = {
         "experiments",
         "model_catalogue",
         "tables",
+        "tools",
     },
 }
 RUNS_OF_EXPERIMENTS = {"steadycv.cli.run_compare", "steadycv.cli.run_reproduce"}

@@ -62,6 +62,7 @@ def test_public_modules_are_there_without_an_import_of_their_own():
         "strategies",
         "tables",
         "testing",
+        "tools",
     ]
     assert set(names) <= set(dir(steadycv))
     code = "; ".join(["import steadycv", *(f"steadycv.{name}" for name in names)])

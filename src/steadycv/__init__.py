@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         strategies,
         tables,
         testing,
+        tools,
     )
     from steadycv.bound import generalization_bound, nested_bound
     from steadycv.committees import Committee
@@ -78,6 +79,7 @@ _MODULES = {
     "strategies",
     "tables",
     "testing",
+    "tools",
 }
 
 if not TYPE_CHECKING:  # a type checker would take any name

@@ -29,6 +29,7 @@ from steadycv._compat import (
     scorers_of,
     to_numpy,
 )
+from steadycv._compat.mlflow import without_autologging
 from steadycv.checks import (
     check_candidates,
     check_delivery,
@@ -174,7 +175,10 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         is_known = asked.is_grid and self.ledger is None and race is None and stops is None
         n_fits = planner.n_groups * problem.lattice.n_training_sets if is_known else None
         executor, failures = Executor(self.n_jobs, self.pre_dispatch), Failures()
-        with TaskTree(self, problem.X, problem.y, asked.params, n_fits, self._space) as tree:
+        with (
+            without_autologging(),
+            TaskTree(self, problem.X, problem.y, asked.params, n_fits, self._space) as tree,
+        ):
             with ExitStack() as stack:
                 file = self._file(problem, asked.scorers, candidates, planner, state, stack)
                 selector = Selector(

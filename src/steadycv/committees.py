@@ -26,6 +26,7 @@ from steadycv._compat import (
     safe_split,
     to_numpy,
 )
+from steadycv._compat.mlflow import without_autologging
 from steadycv.estimators import new_estimator, overwrites
 from steadycv.lattice import Lattice
 from steadycv.linear_models import average_of
@@ -216,11 +217,12 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         n_samples = n_samples_of(X)
         lattice = Lattice(cv.split(X, y, **split_params), n_samples, nested=False)
         training_sets = [split.train for split in lattice.splits]
-        members = [
-            _trained(estimator, X, y, rows, of_candidate)
-            for estimator, of_candidate in zip(self.estimators, params, strict=True)
-            for rows in training_sets
-        ]
+        with without_autologging():
+            members = [
+                _trained(estimator, X, y, rows, of_candidate)
+                for estimator, of_candidate in zip(self.estimators, params, strict=True)
+                for rows in training_sets
+            ]
         weights = np.repeat(shares / len(training_sets), len(training_sets))
         if get_tags(self).input_tags.pairwise:
             rows_of_members = training_sets * len(self.estimators)

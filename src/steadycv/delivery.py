@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from steadycv import rules
 from steadycv._compat import n_samples_of
+from steadycv._compat.mlflow import without_autologging
 from steadycv.averages import Averages, FoldJudge, NotJudgedError, averages
 from steadycv.committees import Committee
 from steadycv.estimators import new_estimator
@@ -403,9 +404,11 @@ class Delivery:
         """The average of what each view chose, trained on the view's rows."""
         lattice = self._lattice
         references = [view.reference for view in lattice.views]
+        with without_autologging():
+            members = [[self._fitted(c, t)] for c, t in zip(candidates, references, strict=True)]
         return self._committee_of(
             [self._candidates[candidate] for candidate in candidates],
-            [[self._fitted(c, t)] for c, t in zip(candidates, references, strict=True)],
+            members,
             [[lattice.rows(training_set)] for training_set in references],
             cv=cv,
         )

@@ -102,6 +102,7 @@ class TuneRequest(Request):
     repeats: int = 1
     out: Path = OUT
     resume: Path | None = None
+    mlflow: bool = False
 
     @property
     def delivers(self) -> tuple[Deliver, ...]:

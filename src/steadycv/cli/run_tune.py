@@ -24,6 +24,7 @@ from steadycv.cli.screen import say, show_results
 from steadycv.cli.tuning import fit, prepare
 from steadycv.report import write_report
 from steadycv.report.content import describe
+from steadycv.tools.mlflow_runs import log_to_mlflow, reach_mlflow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,8 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     terminal = Console(stderr=True, quiet=quiet)
     watched = terminal.is_terminal and not quiet
     problem = prepare(request)
+    if request.mlflow:
+        reach_mlflow()
     _make(request.out)
     n_told = len(problem.notes) if watched else 0
     for note in problem.notes[:n_told]:
@@ -55,6 +58,8 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
         contents = [describe(search, name) for name, search in problem.searches.items()]
         ranking = _ranked(contents)
         files = _write(problem, ranking)
+        if request.mlflow:
+            _log(problem, ranking)
     except (KeyboardInterrupt, SystemExit) as stop:  # the latter is what SIGTERM becomes
         again = ", given the same standard input" if problem.name == "standard input" else ""
         raise Interruption(
@@ -71,7 +76,8 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     for note in problem.notes[n_told:]:
         say(screen, note)
     show_results(screen, problem, ranking)
-    say(screen, f"In {request.out}: {', '.join(files)}.")
+    logged = "; logged to MLflow, too" if request.mlflow else ""
+    say(screen, f"In {request.out}: {', '.join(files)}{logged}.")
 
 
 def _make(folder: Path) -> None:
@@ -123,6 +129,17 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
     )
     save_model(out / MODEL, model)
     return [REPORT, RESULTS, JSON, MODEL]
+
+
+def _log(problem: Problem, ranking: list[Content]) -> None:
+    """A run for each model; the best one's is the latest, which is shown first."""
+    for content in reversed(ranking):
+        log_to_mlflow(
+            content.search,
+            problem.X,
+            name=f"{content.name} on {problem.name}",
+            data_name=problem.name,
+        )
 
 
 def _facts(problem: Problem) -> str:

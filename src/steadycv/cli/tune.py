@@ -9,7 +9,7 @@ from typing import Annotated
 from steadycv.cli import options  # Typer reads the types
 from steadycv.cli.errors import told_in_one_line
 from steadycv.cli.interruption import interruptible
-from steadycv.cli.options import HOW, WHAT, option
+from steadycv.cli.options import HOW, WHAT, flag, option
 from steadycv.cli.request import AUTO, OUT, Deliver, Rule, TuneRequest
 
 __all__ = ["tune"]
@@ -48,6 +48,7 @@ def tune(
     ] = Deliver.model,
     out: Annotated[Path, option(f"Folder of the results ({OUT}).", "DIR", WHAT)] = OUT,
     resume: Annotated[Path | None, option("Ledger to keep, and to go on from.", "FILE", WHAT)] = None,
+    mlflow: Annotated[bool, flag("--mlflow", "Log to MLflow, too (MLFLOW_TRACKING_URI).", WHAT)] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -78,6 +79,7 @@ def tune(
             jobs=jobs,
             out=out,
             resume=resume,
+            mlflow=mlflow,
         )
         from steadycv.cli.run_tune import run_tune
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +33,13 @@ from steadycv.paths.common import (
     complete,
     is_table,
 )
+from steadycv.paths.leave_out import MOST_LEFT_OUT, LeaveOut, Spectrum
 from steadycv.paths.registry import register_path
 from steadycv.paths.separate import SEPARATE, separate_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from steadycv.paths.protocol import PathData
@@ -55,8 +59,8 @@ TIE = 1e-7
 KERNELS = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine")
 
 
-class RidgePath(ChecksDataOnce):
-    """All penalties of ``Ridge`` from one eigendecomposition of the smaller Gram matrix.
+class _AllPenalties(ChecksDataOnce):
+    """All penalties from one eigendecomposition of the smaller Gram matrix.
 
     Served are the direct solvers on dense float64 data. A penalty too small for the training set's
     conditioning is fitted separately.
@@ -94,17 +98,32 @@ class RidgePath(ChecksDataOnce):
             X = X - X.mean(axis=0)  # a far origin would cost digits when a training set is centred
         return _Kernel(X @ X.T, centred=estimator.fit_intercept)
 
+
+class RidgePath(_AllPenalties):
+    """All penalties of ``Ridge`` from one eigendecomposition of the smaller Gram matrix.
+
+    Served are the direct solvers on dense float64 data. Training sets that lack a row or two, as those
+    of leave-one-out, come from the one of all rows. A penalty too small for the training set's
+    conditioning is fitted separately.
+    """
+
     def outputs(
         self, estimator: Any, settings: list[dict[str, Any]], data: PathData
     ) -> dict[str, NDArray[Any]]:
         """Predictions for every penalty."""
-        y = np.asarray(data.y_train, dtype=np.float64)
-        values, exact = _ridge(estimator, settings, data, y.reshape(len(y), -1))
-        outputs = {"predict": values[..., 0] if y.ndim == 1 else values}
-        return complete(outputs, exact, estimator, settings, data)
+        [outputs] = self.outputs_many(estimator, settings, [data])
+        return outputs
+
+    def outputs_many(
+        self, estimator: Any, settings: list[dict[str, Any]], many: Sequence[PathData]
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """The same for several training sets; of those that lack a row or two, in closed form."""
+        for data, values, exact in _ridge_of_many(estimator, settings, many):
+            outputs = {"predict": values[..., 0] if np.ndim(data.y_train) == 1 else values}
+            yield complete(outputs, exact, estimator, settings, data)
 
 
-class RidgeClassifierPath(RidgePath):
+class RidgeClassifierPath(_AllPenalties):
     """All penalties of ``RidgeClassifier``, as for ``Ridge``; without class weights.
 
     Where the scores of two classes are within rounding of each other, the estimator itself decides.
@@ -345,16 +364,77 @@ def _centred(
     return _Centred((X - X_mean) * root[:, np.newaxis], ((y - y_mean).T * root).T, X_mean, y_mean)
 
 
+def _penalties(estimator: Any, settings: list[dict[str, Any]]) -> NDArray[np.float64]:
+    alphas = [setting.get("alpha", estimator.alpha) for setting in settings]
+    return np.array(alphas, dtype=np.float64)
+
+
+def _numbers(y: Any) -> NDArray[np.float64]:
+    """Targets as a table of numbers."""
+    numbers = np.asarray(y, dtype=np.float64)
+    return numbers.reshape(len(numbers), -1)
+
+
 def _ridge(
-    estimator: Any, settings: list[dict[str, Any]], data: PathData, targets: NDArray[np.float64]
+    estimator: Any,
+    settings: list[dict[str, Any]],
+    data: PathData,
+    targets: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Values of shape (n_settings, n_samples, n_targets), and which settings are exact."""
-    penalties = np.array(
-        [setting.get("alpha", estimator.alpha) for setting in settings], dtype=np.float64
-    )
+    if targets is None:
+        targets = _numbers(data.y_train)
     prepared: _Features | _Kernel = data.prepared
-    values, exact = prepared.values(data.rows, targets, _weight(data), penalties)
+    values, exact = prepared.values(
+        data.rows, targets, _weight(data), _penalties(estimator, settings)
+    )
     return values.reshape(len(settings), targets.shape[1], -1).swapaxes(1, 2), exact
+
+
+def _ridge_of_many(
+    estimator: Any, settings: list[dict[str, Any]], many: Sequence[PathData]
+) -> Iterator[tuple[PathData, NDArray[np.float64], NDArray[np.bool_]]]:
+    """The same for several training sets."""
+    closed: LeaveOut | None = None
+    waiting: list[tuple[PathData, NDArray[np.intp]]] = []
+
+    def found() -> Iterator[tuple[PathData, NDArray[np.float64], NDArray[np.bool_]]]:
+        if closed is None or not waiting:
+            return
+        tables = closed.without(np.array([left_out for _, left_out in waiting]))
+        for (data, _), values, exact in zip(waiting, *tables, strict=True):
+            values = values.swapaxes(1, 2)
+            if not exact.all():
+                others, are_exact = _ridge(estimator, settings, data)
+                values[~exact] = others[~exact]
+                exact |= are_exact
+            yield data, values, exact
+        waiting.clear()
+
+    for data in many:
+        left_out = _few_left_out(data)
+        if left_out is None:
+            yield from found()
+            yield data, *_ridge(estimator, settings, data)
+            continue
+        if closed is None:
+            y, penalties = _numbers(data.y), _penalties(estimator, settings)
+            closed = LeaveOut(data.prepared.spectrum, y, penalties, WORST_CONDITION)
+        waiting.append((data, left_out))
+        if len(waiting) == closed.at_once:
+            yield from found()
+    yield from found()
+
+
+def _few_left_out(data: PathData) -> NDArray[np.intp] | None:
+    """The row or two that a training set lacks, one of them twice; None where it lacks more or none."""
+    n_samples = len(data.y)
+    if not 0 < n_samples - len(data.rows) <= MOST_LEFT_OUT or data.fit_params.get("sample_weight") is not None:
+        return None
+    is_left_out = np.ones(n_samples, dtype=bool)
+    is_left_out[data.rows] = False
+    left_out = np.flatnonzero(is_left_out)
+    return left_out[[0, -1]]
 
 
 @dataclass(frozen=True)
@@ -363,6 +443,14 @@ class _Features:
 
     X: NDArray[np.float64]
     centred: bool
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """All samples."""
+        X = self.X - self.X.mean(axis=0) if self.centred else self.X
+        eigenvalues, vectors = np.linalg.eigh(X.T @ X)
+        rotated = X @ vectors
+        return Spectrum(rotated, rotated, eigenvalues, self.centred)
 
     def values(
         self,
@@ -385,6 +473,16 @@ class _Kernel:
 
     kernel: NDArray[np.float64]
     centred: bool
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """All samples."""
+        kernel = self.kernel
+        if self.centred:
+            means = kernel.mean(axis=0)
+            kernel = kernel - means - (means - means.mean())[:, np.newaxis]
+        eigenvalues, vectors = np.linalg.eigh(kernel)
+        return Spectrum(vectors * eigenvalues, vectors, eigenvalues, self.centred)
 
     def values(
         self,

@@ -32,7 +32,7 @@ def run(n_jobs=None, tasks=TASKS):
     found = [
         (
             int(task.candidates[0]),
-            cells.training_set,
+            cells.training_sets[0],
             is_last,
             {e: v[0] for e, v in cells.errors.items()},
         )

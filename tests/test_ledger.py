@@ -14,7 +14,7 @@ LATTICE = Lattice(KFold(3).split(range(12)), 12)
 
 def cells(training_set, errors, changes=None, scores=None):
     scores = {} if scores is None else scores
-    return Cells(training_set, errors, changes or {}, {}, scores, {}, {}, 0.5, 0.25, 1, {}, {}, {})
+    return Cells([training_set], errors, changes or {}, {}, scores, {}, {}, 0.5, 0.25, 1, {}, {}, {})
 
 
 def test_nothing_is_known_at_first():

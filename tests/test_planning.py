@@ -93,7 +93,7 @@ def test_losses_at_hand_are_not_missed():
     planner, ledger, waiting = planned(use_paths=False)
     ledger.error[0] = 1.0
     every = range(len(LATTICE.comparisons))
-    list(waiting.add(np.array([0]), 0, np.zeros((1, 45)), every))
+    list(waiting.add(np.array([0]), [0], np.zeros((1, 1, 45)), every))
     assert training_sets(missing(planner, ledger, waiting, LATTICE.final)) == [1, 2, 3]
 
 

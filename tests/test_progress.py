@@ -14,7 +14,7 @@ TASK = SimpleNamespace(
     candidates=np.array([4, 5]), training_sets=[0, 1, 2], settings=[{"b": 1, "a": 2}, {"a": 3}]
 )
 CELLS = SimpleNamespace(
-    training_set=2,
+    training_sets=[2],
     failures={1: "ValueError"},
     test_scores={("r2", 1): np.array([0.25, np.inf])},
     train_scores={},

@@ -42,7 +42,7 @@ class Notes:
         self.told.append(len(tasks))
 
     def fitted(self, task, cells):
-        self.told.append((cells.training_set, task.candidates.tolist()))
+        self.told += [(each, task.candidates.tolist()) for each in cells.training_sets]
 
 
 def selector(*, use_paths=False, one_by_one=False, grid=ALPHAS):

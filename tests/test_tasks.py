@@ -132,9 +132,9 @@ def search(grid=GRID, **options):
 
 def test_every_training_set_once():
     cells = run()
-    assert [each.training_set for each in cells] == ALL
+    assert [each.training_sets[0] for each in cells] == ALL
     assert (Shifted.n_fits, [each.n_fits for each in cells]) == (len(ALL), [1] * len(ALL))
-    rows = LATTICE.rows(cells[1].training_set)
+    rows = LATTICE.rows(1)
     [evaluation] = [e for e in LATTICE.evaluations_of[1] if LATTICE.evaluations[e].row_set == 0]
     expected = np.mean((Y[LATTICE.row_sets[0]] - np.mean(Y[rows])) ** 2)
     assert cells[1].errors[evaluation] == pytest.approx(expected)
@@ -149,11 +149,21 @@ def test_changes_are_there_when_both_training_sets_are():
 
 @pytest.mark.parametrize("path", [OneByOne(), Many(), AsList()], ids=lambda path: type(path).__name__)
 def test_a_path_says_what_separate_fits_say(path):
-    by_path = run(path, shifts=(0.0, 3.0))
+    errors = {e: found for cells in run(path, shifts=(0.0, 3.0)) for e, found in cells.errors.items()}
     for row, shift in enumerate((0.0, 3.0)):
-        for one, other in zip(by_path, run(shifts=(shift,)), strict=True):
-            for evaluation, errors in other.errors.items():
-                assert one.errors[evaluation][row] == pytest.approx(errors[0])
+        for cells in run(shifts=(shift,)):
+            for evaluation, [error] in cells.errors.items():
+                assert errors[evaluation][row] == pytest.approx(error)
+
+
+def test_training_sets_that_no_split_has_are_reduced_together():
+    together = run(Many(), shifts=(0.0, 3.0))
+    assert [cells.training_sets for cells in together] == [[0], [1], [2], [3], [4, 5, 6]]
+    for kind in ("errors", "changes"):
+        found = {number: row for cells in together for number, row in getattr(cells, kind).items()}
+        for cells in run(OneByOne(), shifts=(0.0, 3.0)):
+            for number, row in getattr(cells, kind).items():
+                assert_array_equal(row, found[number])
 
 
 @pytest.mark.parametrize("path", [Many(), AsList()], ids=["yields", "returns a list"])
@@ -226,5 +236,5 @@ def test_a_task_travels():
     assert problem.reducer is problem.reducer
     task = Task(np.arange(1), [{}], [np.arange(1)], [0], path=SEPARATE, estimator=Shifted())
     [cells] = run_task(problem, pickle.loads(pickle.dumps(task)))
-    assert cells.training_set == 0
+    assert cells.training_sets[0] == 0
     assert task.without_preparation().path is None

@@ -18,7 +18,9 @@ ALL = range(len(LATTICE.comparisons))
 
 def add(waiting, training_set, wanted=ALL, candidates=BOTH):
     return dict(
-        waiting.add(candidates, training_set, LOSSES_OF[training_set][: len(candidates)], wanted)
+        waiting.add(
+            candidates, [training_set], LOSSES_OF[training_set][np.newaxis, : len(candidates)], wanted
+        )
     )
 
 

@@ -123,8 +123,11 @@ def what_to_keep(search: Any, problem: Problem, n_candidates: int, *, races: boo
     is_offered = search.deliver == "model"
     is_few = lattice.n_training_sets <= MOST_OFFERED or not is_offered
     most = MOST_BYTES["offered" if is_offered else "delivered"]
-    size = n_candidates * _bytes_a_candidate(problem, with_members=True)
-    of_members = has_committees(search, problem) and is_few and size <= most
+    of_members = (
+        has_committees(search, problem)
+        and is_few
+        and n_candidates * _bytes_a_candidate(problem, with_members=True) <= most
+    )
     return keep._replace(of_members=of_members, of_all=of_members)
 
 

@@ -67,5 +67,7 @@ def _unpacked(results: Iterable[tuple[Task, list[Cells]]]) -> Iterator[tuple[Tas
 
 
 def _with_last(task: Task, cells: Iterator[Cells]) -> Iterator[tuple[Task, Cells, bool]]:
-    for number, each in enumerate(cells, start=1):
-        yield task, each, number == len(task.training_sets)
+    n_left = len(task.training_sets)
+    for each in cells:
+        n_left -= len(each.training_sets)
+        yield task, each, n_left == 0

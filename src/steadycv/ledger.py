@@ -105,13 +105,12 @@ class Ledger:
 
     def record(self, candidates: NDArray[np.intp], cells: Cells) -> None:
         """Take over what the models of some candidates on one training set left behind."""
-        for evaluation, errors in cells.errors.items():
-            self.error[candidates, evaluation] = errors
-        for comparison, changes in cells.changes.items():
-            self.change[candidates, comparison] = changes
+        for table, columns in ((self.error, cells.errors), (self.change, cells.changes)):
+            if columns:
+                table[candidates[:, np.newaxis], list(columns)] = np.array(list(columns.values())).T
         for evaluation, parts in cells.parts.items():
             self.parts[candidates, self._columns(evaluation)] = parts
-        for split in self.lattice.splits_of(cells.training_set):
+        for split in self.lattice.splits_of(cells.training_sets[0]):
             self.fit_time[candidates, split] = cells.fit_time
             self.score_time[candidates, split] = cells.score_time
         for tables, scores in (

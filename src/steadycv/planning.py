@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Line", "Planner", "Wanted"]
 
 TASKS_PER_WORKER = 2  # fewer groups than this leave cores idle: then training sets are put apart
+PARTS_PER_WORKER = 16  # into so many tasks; alone where there are no more of them
 
 
 class Line(NamedTuple):
@@ -191,17 +192,21 @@ class Planner:
         return held
 
     def tasks(self, wanted: Wanted, *, n_workers: int, one_by_one: bool) -> list[Task]:
-        """What is wanted, as tasks: a group on all its training sets, or on one at a time.
+        """What is wanted, as tasks: a group on all its training sets, or on a few at a time.
 
         A group's training sets are put apart where there would be too few tasks for the workers, or
         where what is finished is to be written down at once (`one_by_one`).
         """
         merged = list(self._merged(wanted))
-        apart = one_by_one or (n_workers > 1 and len(merged) < TASKS_PER_WORKER * n_workers)
+        n_parts = 1
+        if one_by_one:
+            n_parts = self._problem.lattice.n_training_sets
+        elif n_workers > 1 and len(merged) < TASKS_PER_WORKER * n_workers:
+            n_parts = PARTS_PER_WORKER * n_workers
         return [
             self._task(lines, some, comparisons)
             for lines, training_sets, comparisons in merged
-            for some in ([[each] for each in training_sets] if apart else [training_sets])
+            for some in _parts(training_sets, n_parts)
         ]
 
     def _merged(self, wanted: Wanted) -> Iterator[tuple[list[Line], list[int], frozenset[int]]]:
@@ -256,3 +261,9 @@ class Planner:
                 prepared = error  # raised again where it can be told from a candidate's failure
             self._prepared = {key: prepared}
         return self._prepared[key]
+
+
+def _parts(training_sets: list[int], n_parts: int) -> list[list[int]]:
+    """Training sets in at most so many parts of one size."""
+    size = -(-len(training_sets) // n_parts)
+    return [training_sets[i : i + size] for i in range(0, len(training_sets), size)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,8 +50,8 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
         self._progress.start()
 
     def fitted(self, task: Task, cells: Cells) -> None:  # noqa: ARG002
-        """A task is done with a training set."""
-        self._progress.advance(self._bar)
+        """A task is done with some training sets."""
+        self._progress.advance(self._bar, len(cells.training_sets))
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
@@ -73,10 +74,10 @@ class FitLines:
         print(f"Fitting {n_models} models for {n_candidates} candidates")
 
     def fitted(self, task: Task, cells: Cells) -> None:
-        """A task is done with a training set."""
-        for row, params in enumerate(task.settings):
+        """A task is done with some training sets."""
+        for training_set, (row, params) in product(cells.training_sets, enumerate(task.settings)):
             settings = ", ".join(f"{name}={params[name]}" for name in sorted(params))
-            parts = [self._lattice.name(cells.training_set), settings]
+            parts = [self._lattice.name(training_set), settings]
             if row in cells.failures:
                 parts.append("failed")
             elif self._with_scores:

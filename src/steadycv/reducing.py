@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from steadycv.measures import Found
+from steadycv.measures import Found, MeanLoss
 from steadycv.waiting import Judge
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from steadycv.lattice import Lattice
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from steadycv.scoring import Judging
 
 __all__ = ["Cells", "Fit", "Keep", "Reducer"]
+
+MOST_LOSSES = 2**19  # that are reduced together
 
 
 class Keep(NamedTuple):
@@ -60,8 +64,8 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    training_set : int
-        The training set.
+    training_sets : list of int
+        The training set; or several that no split has, so that there are errors and changes alone.
     errors, changes : dict of int to ndarray
         By evaluation and by comparison; infinity where a model failed.
     parts : dict of int to ndarray
@@ -81,7 +85,7 @@ class Cells(NamedTuple):
         last cells of a task.
     """
 
-    training_set: int
+    training_sets: list[int]
     errors: dict[int, NDArray[np.float64]]
     changes: dict[int, NDArray[np.float64]]
     parts: dict[int, NDArray[np.float64]]
@@ -125,21 +129,7 @@ class Reducer:
         failed[list(failures)] = True
         some = None if fit.models is None or failed.all() else fit.models.without(failed)
         models = _Judged(some, losses, failed)
-        cells = Cells(
-            training_set,
-            {},
-            {},
-            {},
-            {},
-            {},
-            {},
-            fit.seconds / fit.n_candidates,
-            0.0,
-            fit.n_fits,
-            failures,
-            {},
-            {},
-        )
+        cells = _no_cells([training_set], fit.seconds / fit.n_candidates, fit.n_fits, failures)
         start = time.perf_counter()
         found = {}
         for evaluation in self._lattice.evaluations_of[training_set]:
@@ -156,9 +146,62 @@ class Reducer:
             elif self._judging.name is not None:
                 cells.test_scores[self._judging.name, split] = np.full(fit.n_candidates, np.inf)
         if some is not None:
-            self._keep_outputs(cells, some)
+            self._keep_outputs(cells, training_set, some)
         seconds = 0.0 if some is None else (time.perf_counter() - start) / fit.n_candidates
         return cells._replace(score_time=seconds), losses
+
+    @property
+    def takes_blocks(self) -> bool:
+        """Whether training sets that no split has can be reduced together."""
+        keep, judging = self._keep, self._judging
+        return isinstance(judging.measure, MeanLoss) and judging.classes is None and not keep.parts
+
+    def in_blocks(self, training_sets: list[int], n_candidates: int) -> Iterator[list[int]]:
+        """Training sets in their order: several that are reduced together, or a single one."""
+        lattice = self._lattice
+        are_kept = self._keep.of_members and self._keep.methods
+        size = MOST_LOSSES // (n_candidates * self._n_losses())
+        block: list[int] = []
+        for training_set in training_sets:
+            is_alone = (
+                lattice.splits_of(training_set)
+                or training_set == lattice.final.reference
+                or (are_kept and lattice.committees_of[training_set])
+            )
+            if block and (is_alone or len(block) >= size):
+                yield block
+                block = []
+            block.append(training_set)
+            if is_alone:
+                yield block
+                block = []
+        if block:
+            yield block
+
+    def reduce_block(
+        self, training_sets: list[int], models: OutputsOfModels, seconds: float
+    ) -> tuple[Cells, NDArray[np.float64]]:
+        """The cells of several training sets whose models all work, one training set after the other.
+
+        The losses are of shape (n_training_sets, n_candidates, n_losses). Raises where some candidate
+        has none.
+        """
+        n_sets, lattice = len(training_sets), self._lattice
+        n_candidates = models.n_models // n_sets
+        losses = self._judging.measure.losses(models, lattice)
+        losses = losses.reshape(n_sets, n_candidates, -1)
+        cells = _no_cells(training_sets, seconds / models.n_models, n_sets, {})
+        by_rows: dict[int, list[tuple[int, int]]] = {}
+        for at, training_set in enumerate(training_sets):
+            for evaluation in lattice.evaluations_of[training_set]:
+                row_set = lattice.evaluations[evaluation].row_set
+                by_rows.setdefault(row_set, []).append((at, evaluation))
+        for row_set, pairs in by_rows.items():
+            some = losses[[at for at, _ in pairs]].reshape(len(pairs) * n_candidates, -1)
+            found = self._judging.measure.errors(models, some, self.judge.row_set(row_set))
+            errors = found.errors.reshape(len(pairs), n_candidates)
+            cells.errors.update(zip([evaluation for _, evaluation in pairs], errors, strict=True))
+        return cells, losses
 
     def _losses(self, fit: Fit, *, raises: bool) -> tuple[NDArray[np.float64], dict[int, str]]:
         """The losses of each candidate, and the traceback where they are none."""
@@ -220,10 +263,10 @@ class Reducer:
             for name, scores in self._scores(cells, models, train, self._errors(models, train)).items():
                 cells.train_scores[name, split] = scores
 
-    def _keep_outputs(self, cells: Cells, models: OutputsOfModels) -> None:
+    def _keep_outputs(self, cells: Cells, training_set: int, models: OutputsOfModels) -> None:
         """Outputs on test rows that conclusions ask for."""
         keep, lattice = self._keep, self._lattice
-        for split in lattice.heard_on(cells.training_set, with_members=keep.of_members):
+        for split in lattice.heard_on(training_set, with_members=keep.of_members):
             for method in keep.methods:
                 rows = lattice.splits[split].test
                 cells.kept[split, method] = models.says((method,), rows)
@@ -243,6 +286,10 @@ class Reducer:
             cells.scoring_failures.update(failures)
             tables |= others
         return {name: np.where(models.failed, np.inf, scores) for name, scores in tables.items()}
+
+
+def _no_cells(training_sets: list[int], fit_time: float, n_fits: int, failures: dict[int, str]) -> Cells:
+    return Cells(training_sets, {}, {}, {}, {}, {}, {}, fit_time, 0.0, n_fits, failures, {}, {})
 
 
 class _Judged(NamedTuple):

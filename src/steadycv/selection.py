@@ -409,7 +409,7 @@ class Selector:
         )
         worked = [i for i in range(len(candidates)) if i not in cells.failures]
         for (split, method), outputs in cells.kept.items():
-            heard = Heard(cells.training_set, split, method)
+            heard = Heard(cells.training_sets[0], split, method)
             some = outputs if len(worked) == len(candidates) else outputs[worked]
             self._state.kept.keep(candidates[worked], heard, some)
         if record:
@@ -422,7 +422,9 @@ class Selector:
             for line in np.unique(self._planner.line_of[task.candidates]).tolist():
                 at = np.flatnonzero(self._planner.line_of[task.candidates] == line)
                 candidates = task.candidates[at]
-                compared = self._state.waiting.add(candidates, training_set, losses[at], waits_for)
+                compared = self._state.waiting.add(
+                    candidates, [training_set], losses[at][np.newaxis], waits_for
+                )
                 for comparison, changes in compared:
                     self._state.ledger.change[candidates, comparison] = changes
 

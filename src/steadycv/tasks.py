@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, islice
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from steadycv.scoring import NotAnsweredError
 from steadycv.waiting import Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -150,18 +151,72 @@ def methods_asked(problem: Problem, estimator: Any) -> tuple[str, ...]:
 
 def run_task(problem: Problem, task: Task) -> Iterator[Cells]:
     """Fit the models of a task, and reduce what they say: cells for one training set after the other."""
-    reducer = problem.reducer
-    waiting = Waiting(reducer.judge)
-    for number, (training_set, data, fit) in enumerate(_fits(problem, task)):
-        try:
-            cells, losses = reducer.reduce(training_set, fit, raises=problem.raises)
-        except NotAnsweredError:
-            fit = _answering(problem, task, training_set, data, fit)
-            cells, losses = reducer.reduce(training_set, fit, raises=problem.raises)
-        cells.changes.update(waiting.add(task.candidates, training_set, losses, task.comparisons))
-        if number + 1 == len(task.training_sets):
+    waiting = Waiting(problem.reducer.judge)
+    n_left = len(task.training_sets)
+    for cells, losses in _reduced(problem, task):
+        compared = waiting.add(task.candidates, cells.training_sets, losses, task.comparisons)
+        cells.changes.update(compared)
+        n_left -= len(cells.training_sets)
+        if not n_left:
             cells.waiting.update({held: (b.losses, b.waits_for) for held, b in waiting.blocks()})
         yield cells
+
+
+def _reduced(problem: Problem, task: Task) -> Iterator[tuple[Cells, NDArray[np.float64]]]:
+    """Cells and losses of one training set after the other, or of several together."""
+    reducer, found = problem.reducer, _outputs_of_many(problem, task)
+    blocks: Iterable[list[int]] = ([training_set] for training_set in task.training_sets)
+    if found is not None and reducer.takes_blocks and not any(task.callbacks):
+        blocks = reducer.in_blocks(task.training_sets, len(task.settings))
+    number = 0
+    for block in blocks:
+        if len(block) > 1 and found is not None:
+            start = time.perf_counter()
+            said, found = _first(found, len(block))
+            together = _together(problem, block, said, start)
+            if together is not None:
+                number += len(block)
+                yield together
+                continue
+            found = chain(said, found)
+        for training_set in block:
+            data, fit, found = _fit(problem, task, number, found)
+            number += 1
+            try:
+                cells, losses = problem.reducer.reduce(training_set, fit, raises=problem.raises)
+            except NotAnsweredError:
+                fit = _answering(problem, task, training_set, data, fit)
+                cells, losses = problem.reducer.reduce(training_set, fit, raises=problem.raises)
+            yield cells, losses[np.newaxis]
+
+
+def _first(found: Iterator[Outputs], n: int) -> tuple[list[Outputs], Iterator[Outputs]]:
+    """The first of what a path says, as far as it comes, and the rest."""
+    said: list[Outputs] = []
+    try:
+        said.extend(islice(found, n))
+    except Exception as error:
+        return said, _raising(error)
+    return said, found
+
+
+def _raising(error: Exception) -> Iterator[Outputs]:
+    raise error
+    yield
+
+
+def _together(
+    problem: Problem, training_sets: list[int], said: list[Outputs], start: float
+) -> tuple[Cells, NDArray[np.float64]] | None:
+    """Several training sets reduced together; None where something is wrong with one of them."""
+    if len(said) < len(training_sets) or any(map(failures_of, said)):
+        return None
+    outputs = {method: np.concatenate([each[method] for each in said]) for method in said[0]}
+    models = ModelsOfPath(outputs, np.zeros(0, dtype=np.intp))
+    try:
+        return problem.reducer.reduce_block(training_sets, models, time.perf_counter() - start)
+    except Exception:  # told where they are looked at one by one
+        return None
 
 
 def model_of(problem: Problem, setting: dict[str, Any], training_set: int) -> FittedModel:
@@ -176,27 +231,26 @@ def model_of(problem: Problem, setting: dict[str, Any], training_set: int) -> Fi
     return _fitted(problem, setting, _data(problem, task, training_set))
 
 
-def _fits(problem: Problem, task: Task) -> Iterator[tuple[int, PathData, Fit]]:
-    """The models of every training set."""
-    found = _outputs_of_many(problem, task)
-    for number, training_set in enumerate(task.training_sets):
-        data = _data(problem, task, training_set)
-        callback = task.callbacks[number] if task.callbacks else None
-        start = time.perf_counter()
-        try:
-            models, failures = _models(problem, task, data, callback, found)
-        except Exception as error:
-            fit = _failed(problem, task, data, start, error)
-            found = None  # what was to come may be wrong as well: from now on one after the other
-        else:
-            if failures and problem.raises:
-                raise ValueError(failures[min(failures)])
-            n_settings = len(task.settings)
-            worked = models if len(failures) < n_settings else None
-            seconds = time.perf_counter() - start
-            # Those that failed are counted one by one, as where fits are separate.
-            fit = Fit(worked, n_settings, failures, seconds, len(failures) + (worked is not None))
-        yield training_set, data, fit
+def _fit(
+    problem: Problem, task: Task, number: int, found: Iterator[Outputs] | None
+) -> tuple[PathData, Fit, Iterator[Outputs] | None]:
+    """The models of a training set, by its number in the task, and where those of the next come from."""
+    data = _data(problem, task, task.training_sets[number])
+    callback = task.callbacks[number] if task.callbacks else None
+    start = time.perf_counter()
+    try:
+        models, failures = _models(problem, task, data, callback, found)
+    except Exception as error:
+        # What was to come may be wrong as well: from now on one after the other.
+        return data, _failed(problem, task, data, start, error), None
+    if failures and problem.raises:
+        raise ValueError(failures[min(failures)])
+    n_settings = len(task.settings)
+    worked = models if len(failures) < n_settings else None
+    seconds = time.perf_counter() - start
+    # Those that failed are counted one by one, as where fits are separate.
+    n_fits = len(failures) + (worked is not None)
+    return data, Fit(worked, n_settings, failures, seconds, n_fits), found
 
 
 def _outputs_of_many(problem: Problem, task: Task) -> Iterator[Outputs] | None:
@@ -231,13 +285,16 @@ class _Data(Sequence[PathData]):
 def _data(problem: Problem, task: Task, training_set: int) -> PathData:
     rows = problem.lattice.rows(training_set)
     X, y = safe_split(task.estimator, problem.X, problem.y, rows)
+    params = problem.fit_params and check_method_params(
+        problem.X, params=problem.fit_params, indices=rows
+    )
     return PathData(
         X=problem.X,
         y=problem.y,
         rows=rows,
         X_train=X,
         y_train=y,
-        fit_params=check_method_params(problem.X, params=problem.fit_params, indices=rows),
+        fit_params=params,
         methods=task.methods,
         prepared=task.prepared,
         blocks=problem.lattice.blocks(training_set),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from steadycv.measures import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from steadycv.lattice import Lattice
@@ -45,12 +46,24 @@ class Judge:
         """Any rows."""
         return Rows(rows, self._weight, self.lattice.n_samples)
 
-    def change(
-        self, comparison: int, losses: NDArray[np.float64], others: NDArray[np.float64]
+    def changes(
+        self,
+        reference: int,
+        losses: NDArray[np.float64],
+        positions: Sequence[int],
+        others: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """The change of each candidate between two training sets, over the rows of the reference."""
-        reference = self.lattice.comparisons[comparison].reference
-        return self.measure.change(losses, others, reference, self.training_set(reference))
+        """The changes of each candidate between some training sets and another, over a reference's rows.
+
+        Of shape (n_positions, n_candidates); the positions are those of the training sets in `losses`.
+        """
+        if len(positions) == 1:
+            some = losses[positions[0]]
+        else:
+            some = losses[positions].reshape(-1, losses.shape[2])
+            others = np.tile(others, (len(positions), 1))
+        found = self.measure.change(some, others, reference, self.training_set(reference))
+        return found.reshape(len(positions), -1)
 
 
 @dataclass
@@ -72,26 +85,39 @@ class Waiting:
     def add(
         self,
         candidates: NDArray[np.intp],
-        training_set: int,
+        training_sets: Sequence[int],
         losses: NDArray[np.float64],
         wanted: Collection[int],
     ) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Compare with what is there; the rest of the wanted comparisons waits."""
+        """Compare what several training sets gave with what is there; what else is wanted waits.
+
+        Those of one call are not compared with each other. The losses are of shape (n_training_sets,
+        n_candidates, n_losses).
+        """
         key = candidates.tobytes()
-        waits_for = set()
-        for comparison, partner in self._judge.lattice.comparisons_of[training_set]:
-            if comparison not in wanted:
-                continue
-            other = self._blocks.get(partner, {}).get(key)
-            if other is None or comparison not in other.waits_for:
-                waits_for.add(comparison)
-                continue
-            yield comparison, self._judge.change(comparison, losses, other.losses)
-            other.waits_for.remove(comparison)
+        comparisons = self._judge.lattice.comparisons
+        together: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for at, training_set in enumerate(training_sets):
+            waits_for = set()
+            for comparison, partner in self._judge.lattice.comparisons_of[training_set]:
+                if comparison not in wanted:
+                    continue
+                other = self._blocks.get(partner, {}).get(key)
+                if other is None or comparison not in other.waits_for:
+                    waits_for.add(comparison)
+                else:
+                    of_pair = together.setdefault((partner, comparisons[comparison].reference), [])
+                    of_pair.append((at, comparison))
+            if waits_for:
+                self._blocks.setdefault(training_set, {})[key] = Block(candidates, losses[at], waits_for)
+        for (partner, reference), pairs in together.items():
+            other = self._blocks[partner][key]
+            changes = self._judge.changes(reference, losses, [at for at, _ in pairs], other.losses)
+            for (_, comparison), change in zip(pairs, changes, strict=True):
+                yield comparison, change
+                other.waits_for.remove(comparison)
             if not other.waits_for:
                 self._drop(partner, key)
-        if waits_for:
-            self._blocks.setdefault(training_set, {})[key] = Block(candidates, losses, waits_for)
 
     def restore(self, training_set: int, block: Block) -> None:
         """Take losses that were held before."""

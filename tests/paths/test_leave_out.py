@@ -34,7 +34,9 @@ def assert_as_separate_fits(model, X, y, choices):
 @pytest.mark.parametrize("shape", [(12, 3), (9, 20)], ids=["rows", "columns"])
 def test_one_row_two_rows_and_more_left_out(model, shape):
     X = RNG.normal(size=shape)
-    assert_as_separate_fits(model, X, X[:, 0] + RNG.normal(size=len(X)), [[3], [0, 5], [1, 2, 4], [], [8]])
+    assert_as_separate_fits(
+        model, X, X[:, 0] + RNG.normal(size=len(X)), [[3], [0, 5], [1, 2, 4], [], [8]]
+    )
 
 
 def test_several_targets_and_a_far_origin():

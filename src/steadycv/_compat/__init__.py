@@ -156,7 +156,8 @@ def safe_split(
 ) -> tuple[Any, Any]:
     """Some rows of the data; of a pairwise X, the columns of the training rows."""
     if type(X) is np.ndarray and type(y) is np.ndarray and not is_pairwise(estimator, X):
-        return X[rows], y[rows]  # the common case, at a tenth of the cost
+        # The common case, at a tenth of the cost.
+        return X.take(rows, axis=0), y.take(rows, axis=0)
     some: tuple[Any, Any] = _safe_split(estimator, X, y, rows, train)
     return some
 

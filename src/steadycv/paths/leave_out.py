@@ -1,7 +1,7 @@
 """Ridge regression without a row or two, in closed form, from the spectrum of all rows.
 
-With the hat matrix ``H`` of a penalty and the residuals ``r`` of all rows, the outputs at all rows of the
-model that knows all but the rows ``S`` are ``f - H[:, S] (I - H[S, S])^-1 r[S]``.
+With the hat matrix ``H`` of a penalty and the residuals ``r`` of all rows, the outputs at all rows of
+the model that knows all but the rows ``S`` are ``f - H[:, S] (I - H[S, S])^-1 r[S]``.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class RidgePath(_AllPenalties):
         """The same for several training sets; of those that lack a row or two, in closed form."""
         for data, values, exact in _ridge_of_many(estimator, settings, many):
             outputs = {"predict": values[..., 0] if np.ndim(data.y_train) == 1 else values}
-            yield complete(outputs, exact, estimator, settings, data)
+            yield outputs if exact is None else complete(outputs, exact, estimator, settings, data)
 
 
 class RidgeClassifierPath(_AllPenalties):
@@ -385,30 +385,30 @@ def _ridge(
     if targets is None:
         targets = _numbers(data.y_train)
     prepared: _Features | _Kernel = data.prepared
-    values, exact = prepared.values(
-        data.rows, targets, _weight(data), _penalties(estimator, settings)
-    )
+    values, exact = prepared.values(data.rows, targets, _weight(data), _penalties(estimator, settings))
     return values.reshape(len(settings), targets.shape[1], -1).swapaxes(1, 2), exact
 
 
 def _ridge_of_many(
     estimator: Any, settings: list[dict[str, Any]], many: Sequence[PathData]
-) -> Iterator[tuple[PathData, NDArray[np.float64], NDArray[np.bool_]]]:
-    """The same for several training sets."""
+) -> Iterator[tuple[PathData, NDArray[np.float64], NDArray[np.bool_] | None]]:
+    """The same for several training sets, each with its data; None where all settings are exact."""
     closed: LeaveOut | None = None
-    waiting: list[tuple[PathData, NDArray[np.intp]]] = []
+    waiting: list[tuple[PathData, tuple[int, int]]] = []
 
-    def found() -> Iterator[tuple[PathData, NDArray[np.float64], NDArray[np.bool_]]]:
+    def found() -> Iterator[tuple[PathData, NDArray[np.float64], NDArray[np.bool_] | None]]:
         if closed is None or not waiting:
             return
         tables = closed.without(np.array([left_out for _, left_out in waiting]))
-        for (data, _), values, exact in zip(waiting, *tables, strict=True):
-            values = values.swapaxes(1, 2)
-            if not exact.all():
-                others, are_exact = _ridge(estimator, settings, data)
-                values[~exact] = others[~exact]
-                exact |= are_exact
-            yield data, values, exact
+        values, are_exact = tables[0].swapaxes(2, 3), tables[1]
+        is_exact = np.logical_and.reduce(are_exact, axis=1).tolist()
+        for at, (data, _) in enumerate(waiting):
+            if is_exact[at]:
+                yield data, values[at], None
+            else:
+                others, exact = _ridge(estimator, settings, data)
+                of_one = np.where(are_exact[at][:, np.newaxis, np.newaxis], values[at], others)
+                yield data, of_one, exact | are_exact[at]
         waiting.clear()
 
     for data in many:
@@ -426,15 +426,18 @@ def _ridge_of_many(
     yield from found()
 
 
-def _few_left_out(data: PathData) -> NDArray[np.intp] | None:
+def _few_left_out(data: PathData) -> tuple[int, int] | None:
     """The row or two that a training set lacks, one of them twice; None where it lacks more or none."""
-    n_samples = len(data.y)
-    if not 0 < n_samples - len(data.rows) <= MOST_LEFT_OUT or data.fit_params.get("sample_weight") is not None:
+    n_samples, n_trained = len(data.y), len(data.rows)
+    if (
+        not 0 < n_samples - n_trained <= MOST_LEFT_OUT
+        or data.fit_params.get("sample_weight") is not None
+    ):
         return None
-    is_left_out = np.ones(n_samples, dtype=bool)
-    is_left_out[data.rows] = False
-    left_out = np.flatnonzero(is_left_out)
-    return left_out[[0, -1]]
+    # The rows are in order: each is as far from its position as rows are left out before it.
+    before = data.rows - np.arange(n_trained)
+    first, last = before.searchsorted((1, n_samples - n_trained))
+    return first, last + n_samples - n_trained - 1
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,9 @@ from steadycv import StabilitySearchCV
 collect_ignore_glob = ["*.py", "gallery/*", "api/*"]
 if find_spec("torch") is None:  # the page of networks runs where there is PyTorch
     collect_ignore_glob.append("networks.md")
-if find_spec("mlflow") is None:  # and that of tools where there are these
+if not all(
+    map(find_spec, ("mlflow", "onnxruntime", "skl2onnx"))
+):  # and that of tools where there are these
     collect_ignore_glob.append("tools.md")
 else:
     os.environ |= {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}  # pages send nothing

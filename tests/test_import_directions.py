@@ -24,7 +24,7 @@ DIRECTIONS = {
     "datasets": {"core"},
     "model_catalogue": {"sparse"},
     "tables": {"core"},
-    "tools": {"core", "report"},
+    "tools": {"core", "report", "sparse"},
     "experiments": {"core", "sparse", "datasets", "model_catalogue"},
     "cli": {
         "core",

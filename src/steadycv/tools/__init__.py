@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from steadycv.tools.mlflow_runs import log_to_mlflow
+from steadycv.tools.onnx_graphs import register_onnx_converters
 
-__all__ = ["log_to_mlflow"]
+__all__ = ["log_to_mlflow", "register_onnx_converters"]

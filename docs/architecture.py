@@ -109,6 +109,8 @@ PARTS = [
             "split_words": "folds, or splits",
             "words": "numbers and names",
             "error_words": "errors, or scores",
+            "human_units": "what people use",
+            "expectations": "what to expect",
         },
         columns=2,
     ),

@@ -12,7 +12,7 @@ from steadycv.error_words import ErrorWords, with_article
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
 Y = X[:, 0] + RNG.normal(size=40)
-ERROR = ErrorWords("mean squared error", loss_key="squared_error")
+ERROR = ErrorWords("mean squared error")
 AREA = ErrorWords("roc_auc", "roc_auc", True, "share of wrong predictions")
 
 
@@ -75,21 +75,10 @@ def test_what_is_too_little_to_show():
     assert ERROR.given_up(0.01) == "1.0%"
 
 
-@pytest.mark.parametrize(
-    ("key", "error", "told"),
-    [
-        ("squared_error", 144.0, "a typical miss of about 12 "),
-        ("absolute_error", 12.4, "a miss of about 12 on average"),
-        ("zero_one", 0.25, "wrong about 25 times in 100"),
-        ("log_loss", np.log(2), "a probability of 50% "),
-        ("brier", 0.2, "0 would be perfect"),
-    ],
-)
-def test_errors_in_other_words(key, error, told):
-    assert told in ErrorWords("", loss_key=key).in_other_words(error)
-
-
-def test_scores_in_other_words():
-    assert "0.5 is guessing" in AREA.in_other_words(-0.9)
+def test_names_have_articles():
     assert with_article("f1") == "an f1"
-    assert AREA.of_about(-0.9) == "A roc_auc of about 0.9"
+
+
+def test_the_smallest_gap_that_is_shown():
+    assert ERROR.difference(ERROR.least_gap) == "0.1%"  # half of it is rounded up
+    assert AREA.least_gap < 1e-9

@@ -18,7 +18,7 @@ def test_diagram_of_scikit_learn_and_the_result_under_it():
         assert "sk-top-container" in diagram
         assert f"<td>{search.plain_params_['alpha']:g}</td>" in result
         assert f"<td>{search.nested_error_:.0f}</td>" in result
-        assert f"expect an error of about {search.promise_:.0f} (" in result
+        assert f"The mean squared error behind it is about {search.promise_:.0f} (" in result
         assert "(deliver=&quot;committee&quot;)" in result
 
 

@@ -27,6 +27,14 @@ def test_thousands_are_told_apart():
     assert number(1234567.0, digits=7) == "1,234,567"
 
 
+def test_large_numbers_are_written_as_smaller_ones_are():
+    assert [number(x) for x in (2218340.0, 2.444e7, -3.21e12)] == [
+        "2,218,000",
+        "24,440,000",
+        "-3,210,000,000,000",
+    ]
+
+
 def test_long_values_are_cut():
     text = value_text("word " * 50)
     assert len(text) == LONGEST_VALUE

@@ -308,16 +308,21 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         score: float = super().score(X, y, **params)
         return score
 
-    def summary(self) -> str:
-        """The plain choice and the steady choice, side by side, as a text.
+    def summary(self, format: str = "text") -> str:  # noqa: A002 - as others call it
+        """The plain choice and the steady choice, side by side, and what to expect on new data.
+
+        Parameters
+        ----------
+        format : {"text", "markdown"}, default="text"
+            ``"markdown"`` is for tickets and chats.
 
         Returns
         -------
         text : str
-            A table, and what to expect on new data.
+            What was searched, a table of both choices, what was delivered and what to expect of it.
         """
         check_is_fitted(self)
-        return summarize(self)
+        return summarize(self, format)
 
     def frame(self) -> Any:
         """The table of candidates, `cv_results_` without ``params``, as a data frame.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ErrorWords", "with_article"]
 
-AREAS = ("roc_auc", "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted")
-SHARES_EXPLAINED = ("r2", "explained_variance")
 LEAST_SHARE = 0.0005  # that is not 0.0%
 TIE = 1e-12  # scores closer than this are one score summed in another order
 
@@ -37,8 +34,6 @@ class ErrorWords:
         Whether the numbers that are shown are scores: minus the errors, the higher the better.
     loss : str
         What changes are measured in where that is not what errors are; else empty.
-    loss_key : str
-        The name of the loss that errors are means of; empty for others and for scores.
 
     Examples
     --------
@@ -51,7 +46,6 @@ class ErrorWords:
     noun: str = "error"
     is_score: bool = False
     loss: str = ""
-    loss_key: str = ""
 
     @classmethod
     def of(cls, search: StabilitySearchCV) -> ErrorWords:
@@ -59,7 +53,7 @@ class ErrorWords:
         check_is_fitted(search)
         loss = "" if search.loss_ is None else loss_name(search.loss_)
         if search.driving_score_ is None:
-            return cls(loss, loss_key=str(getattr(search.loss_, "name", "")))
+            return cls(loss)
         name, is_score = _score(search)
         return cls(name, name, True, loss) if is_score else cls(name, loss=loss)
 
@@ -134,31 +128,14 @@ class ErrorWords:
         """A disappointment, or what a choice gives up, without its sign."""
         return number(abs(amount), 2) if self.is_score else f"{abs(amount):.1%}"
 
+    @property
+    def least_gap(self) -> float:
+        """The smallest disappointment that is not shown as none."""
+        return TIE if self.is_score else LEAST_SHARE
+
     def given_up(self, amount: float) -> str:
         """What a choice gives up, where it may be too little to show."""
         return self.difference(amount) if self.is_score or amount >= LEAST_SHARE else "less than 0.1%"
-
-    def of_about(self, error: float) -> str:
-        """What to expect, to begin a sentence with."""
-        noun = with_article(self.noun)
-        return f"{noun[0].upper()}{noun[1:]} of about {number(self.shown(error))}"
-
-    def in_other_words(self, error: float) -> str:
-        """An error explained to someone who does not know the loss or the score."""
-        if self.is_score:
-            return _in_other_words_of_score(self.name)
-        if self.loss_key == "squared_error":
-            return f"a typical miss of about {_about(math.sqrt(error))} in the units of the target"
-        if self.loss_key == "absolute_error":
-            return f"a miss of about {_about(error)} on average, in the units of the target"
-        if self.loss_key == "zero_one":
-            return f"wrong about {_about(100 * error)} times in 100"
-        if self.loss_key == "log_loss":
-            return (
-                "0 would be perfect; what really happened was given a probability of "
-                f"{math.exp(-error):.0%} on (geometric) average"
-            )
-        return "0 would be perfect"
 
 
 def with_article(noun: str) -> str:
@@ -187,15 +164,3 @@ def _score(search: StabilitySearchCV) -> tuple[str, bool]:
         function = scorer if parts is None else parts.function
         name = str(getattr(function, "__name__", "score")).replace("<lambda>", "score")
     return (name, True) if is_score else (name.removeprefix("neg_").replace("_", " "), False)
-
-
-def _in_other_words_of_score(name: str) -> str:
-    if name in AREAS:
-        return "1 would be perfect, and 0.5 is guessing"
-    if name in SHARES_EXPLAINED:
-        return "1 would be perfect, and 0 is predicting the mean"
-    return "the higher the better"
-
-
-def _about(value: float) -> str:
-    return number(float(f"{value:.2g}"))

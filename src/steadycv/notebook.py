@@ -53,7 +53,7 @@ def _table(search: StabilitySearchCV) -> str:
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(plain)}</td><td>{escape(steady)}</td></tr>'
         for name, plain, steady in cells
     )
-    promise = "".join(f"<p>{escape(line)}</p>" for line in words_on_promise(search, number))
+    promise = "".join(f"<p>{escape(line)}</p>" for line in words_on_promise(search))
     return (
         f'<div class="steadycv-results"><style>{_STYLE}</style><table><caption>What was chosen</caption>'
         f'<thead><tr><td></td><th scope="col">{PLAIN}</th><th scope="col">{STEADY}</th></tr></thead>'

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from steadycv.error_words import ErrorWords, with_article
-from steadycv.promises import OF_CHOICE
+from steadycv.expectations import Expected
 from steadycv.split_words import SplitWords
-from steadycv.words import setting, short_names
+from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,21 +23,25 @@ __all__ = [
     "PLAIN",
     "STEADY",
     "OfferRow",
-    "Promised",
     "Row",
+    "about",
     "also_offered",
     "beside_baseline",
     "has_nested_error",
+    "in_markdown",
+    "model_name",
     "much_worse",
     "offer_rows",
     "side_by_side",
     "summarize",
+    "what_to_expect",
     "what_was_delivered",
     "words_on_promise",
 ]
 
 PLAIN = "plain choice"
 STEADY = "steady choice"
+FORMS = ("text", "markdown")
 WIDTH = 79  # of the sentences in a text
 NEARLY_ALL = 0.995  # the share that is no longer told as a number
 
@@ -59,50 +63,45 @@ class OfferRow(NamedTuple):
     is_delivered: bool
 
 
-@dataclass(frozen=True)
-class Promised:
-    """What is promised of what was delivered; errors, minus the score where one drives.
-
-    Attributes
-    ----------
-    error : float or None
-        The promise; None where there is none.
-    interval : tuple of float or None
-        Its interval.
-    reason : str
-        Why it is that figure, or that there is none and why.
-    of_choice : float or None
-        What is promised of the choice itself, whatever was delivered.
-    """
-
-    error: float | None
-    interval: tuple[float, float] | None
-    reason: str
-    of_choice: float | None
-
-    @classmethod
-    def of(cls, search: StabilitySearchCV) -> Promised:
-        """What a fitted search promises."""
-        try:
-            error = search.promise_
-        except AttributeError as none:
-            return cls(None, None, str(none), None)
-        return cls(error, _interval(search), search.promise_reason_, search.offers_["model"].promise)
-
-    @property
-    def is_of_choice(self) -> bool:
-        """Whether the choice is so much worse than what was tried that its own error is promised."""
-        return self.reason == OF_CHOICE
-
-
-def summarize(search: StabilitySearchCV) -> str:
-    """Both choices side by side as a text, what was delivered, and what to expect of it."""
+def summarize(search: StabilitySearchCV, form: str = "text") -> str:
+    """Both choices side by side, what was delivered, and what to expect of it; or as Markdown."""
+    if form not in FORMS:
+        raise ValueError(f"format must be 'text' or 'markdown', got {form!r}.")
     rows = [Row("", PLAIN, STEADY)]
     rows += [Row(*map(_text, row)) for row in side_by_side(search)]
+    told = words_on_promise(search)
+    if form == "markdown":
+        table = [f"| {' | '.join(map(in_markdown, row))} |" for row in rows]
+        table.insert(1, "| --- | ---: | ---: |")
+        parts = [in_markdown(about(search)), "\n".join(table), *map(in_markdown, told)]
+        return "\n\n".join(parts)
     width, left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = [f"{a:{width}}  {b:>{left}}  {c:>{right}}" for a, b, c in rows]
-    told = [fill(line, WIDTH, break_on_hyphens=False) for line in words_on_promise(search, _text)]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], "", *told])
+    table = [lines[0], "-" * len(lines[0]), *lines[1:]]
+    return "\n".join([_filled(about(search)), "", *table, "", *map(_filled, told)])
+
+
+def about(search: StabilitySearchCV) -> str:
+    """What was searched: the model, rows, splits and candidates, and what these are judged by."""
+    results, splits = search.cv_results_, SplitWords.of(search.lattice_)
+    n = len(results["params"])
+    return (
+        f"{model_name(search)} on {search.lattice_.n_samples:,} rows in {splits.in_words}: "
+        f"{n:,} candidate{'' if n == 1 else 's'}, judged by the {ErrorWords.of(search).name}."
+    )
+
+
+def model_name(search: StabilitySearchCV) -> str:
+    """What to call a model: the class of the estimator, the last step's of a pipeline."""
+    estimator = search.estimator
+    while getattr(estimator, "steps", None):
+        estimator = estimator.steps[-1][1]
+    return type(estimator).__name__
+
+
+def in_markdown(text: str) -> str:
+    """A text that Markdown shows as it is, on one line."""
+    return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", " ".join(text.split()))
 
 
 def side_by_side(search: StabilitySearchCV) -> list[Row]:
@@ -111,15 +110,16 @@ def side_by_side(search: StabilitySearchCV) -> list[Row]:
     results, weights, words = search.cv_results_, search.weights_, ErrorWords.of(search)
     error, instability = words.shown(results["cv_error"]), results["instability"]
     weight = search.stability_weight_
-    names = short_names(sorted({*search.plain_params_, *search.best_params_}))
+    chosen = (search.plain_params_, search.best_params_)
+    names = short_names(sorted({name for each in chosen for name in each}))
     rows = [
-        Row(short, search.plain_params_.get(name, "-"), search.best_params_.get(name, "-"))
+        Row(short, *(value_text(each[name]) if name in each else "-" for each in chosen))
         for name, short in names.items()
     ]
     rows += [
         Row(words.cv, error[plain], error[steady]),
         Row(words.instability, instability[plain], instability[steady]),
-        Row("stability weight", 0, "-" if np.isnan(weight) else weight),
+        Row("stability weight", "0", "-" if np.isnan(weight) else weight),
     ]
     if has_nested_error(search):
         is_plain = weights["weight"] == 0
@@ -128,14 +128,16 @@ def side_by_side(search: StabilitySearchCV) -> list[Row]:
     return rows
 
 
-def words_on_promise(search: StabilitySearchCV, number: Callable[[float], str]) -> list[str]:
+def words_on_promise(
+    search: StabilitySearchCV, ask: Callable[[str], str] = 'deliver="{}"'.format
+) -> list[str]:
     """What was delivered, what to expect of it, and what else is offered: sentences."""
     delivered = what_was_delivered(search)
     lines = [
         f"Delivered: {delivered}." if delivered else "",
-        _what_to_expect(search, number),
-        beside_baseline(search, number),
-        also_offered(search, number),
+        what_to_expect(search),
+        beside_baseline(search),
+        also_offered(search, ask),
     ]
     return [line for line in lines if line]
 
@@ -149,20 +151,32 @@ def what_was_delivered(search: StabilitySearchCV) -> str:
     return _what(search, search.offers_[search.deliver])
 
 
-def also_offered(
-    search: StabilitySearchCV,
-    number: Callable[[float], str],
-    ask: Callable[[str], str] = 'deliver="{}"'.format,
-) -> str:
+def what_to_expect(search: StabilitySearchCV) -> str:
+    """What to expect on new data, and how far the CV error of the choice is from that."""
+    expected = Expected.of(search)
+    if expected.error is None:
+        return expected.sentence
+    words = expected.words
+    if expected.is_of_choice:
+        return f"{expected.sentence} It is the {words.cv} of the choice. {much_worse(search)}"
+    if search.deliver != "model":
+        return expected.sentence
+    better = words.disappointment(search.cv_error_, expected.error) or 0.0
+    way = "higher" if (better >= 0) == words.is_score else "lower"
+    gap = f"{words.difference(better)} {way}" if abs(better) >= words.least_gap else "the same"
+    return f"{expected.sentence} The {words.cv} of the choice is {gap}."
+
+
+def also_offered(search: StabilitySearchCV, ask: Callable[[str], str] = 'deliver="{}"'.format) -> str:
     """What else the same fits offer, in one sentence; empty if nothing."""
-    promised = Promised.of(search)
+    expected = Expected.of(search)
     others = [offer for kind, offer in search.offers_.items() if kind != search.deliver]
-    if promised.error is None or not others:
+    if expected.error is None or not others:
         return ""
-    words = ErrorWords.of(search)
+    human = expected.human
     names = [_in_short(search, offer) for offer in others]
-    values = [number(words.shown(offer.promise)) for offer in others]
-    values[0] = f"promises {values[0]} instead of {number(words.shown(promised.error))}"
+    values = [human.text(offer.promise) for offer in others]
+    values[0] = f"promises {with_article(human.noun)} of {values[0]} instead of {expected.value}"
     told = [
         f"{name} {value} ({ask(offer.deliver)})"
         for name, value, offer in zip(names, values, others, strict=True)
@@ -170,25 +184,30 @@ def also_offered(
     return f"By the same fits, {', '.join(told)}."
 
 
-def beside_baseline(search: StabilitySearchCV, number: Callable[[float], str]) -> str:
+def beside_baseline(search: StabilitySearchCV) -> str:
     """What it would cost to look at no column, and how much of that is explained; empty if not known."""
-    found, promised, words = search.baseline_, Promised.of(search).error, ErrorWords.of(search)
+    found, expected = search.baseline_, Expected.of(search)
     if found is None:
         return ""
-    value = f"{with_article(words.noun)} of {number(words.shown(found.error))}"
-    line = f"Predicting {found.what} has {value} on the same {SplitWords.of(search.lattice_).word}s"
-    if promised is None:
+    words, human = expected.words, expected.human
+    line = (
+        f"Predicting {found.what} has {with_article(human.noun)} of {human.text(found.error)} on the "
+        f"same {expected.split}s"
+    )
+    if expected.error is None:
         return f"{line}."
-    if promised >= found.error:
+    if expected.error >= found.error:
         return f"{line}: no column helps."
     if words.is_score:
         return f"{line}."
-    share = found.explained(promised)
+    share = found.explained(expected.error)
     told = "nearly all" if share > NEARLY_ALL else f"{share:.0%}"
-    return f"{line}; {told} of it is explained."
+    if human.kind == "share right":
+        return f"{line}; {told} of its mistakes are avoided."
+    return f"{line}; {told} of its {words.name} is explained."
 
 
-def much_worse(search: StabilitySearchCV, number: Callable[[float], str]) -> str:
+def much_worse(search: StabilitySearchCV) -> str:
     """What is said of a choice that does clearly worse than what was tried."""
     words = ErrorWords.of(search)
     return (
@@ -208,25 +227,6 @@ def offer_rows(search: StabilitySearchCV) -> list[OfferRow]:
 def has_nested_error(search: StabilitySearchCV) -> bool:
     """Whether the choice comes out of a nested cross-validation."""
     return "mean_error" in search.weights_ and not callable(search.refit)
-
-
-def _what_to_expect(search: StabilitySearchCV, number: Callable[[float], str]) -> str:
-    promised, words = Promised.of(search), ErrorWords.of(search)
-    if promised.error is None:
-        return promised.reason
-    expected = number(words.shown(promised.error))
-    about = f"On new data expect {with_article(words.noun)} of about {expected}"
-    if promised.interval is not None:
-        low, high = sorted(words.shown(end) for end in promised.interval)
-        about += f" ({number(low)} to {number(high)}, nine times in ten)"
-    if promised.is_of_choice:
-        return f"{about}, the {words.cv} of the choice. {much_worse(search, number)}"
-    if search.deliver != "model":
-        return f"{about}."
-    better = words.disappointment(search.cv_error_, promised.error) or 0.0
-    than_that = f"{'higher' if (better >= 0) == words.is_score else 'lower'} than that"
-    difference = f"{words.difference(better)} {than_that}" if better else "the same"
-    return f"{about}; the {words.cv} of the choice is {difference}."
 
 
 def _what(search: StabilitySearchCV, offer: Offer) -> str:
@@ -265,15 +265,9 @@ def _n_members(search: StabilitySearchCV, offer: Offer) -> int:
     return len(lattice.members(lattice.final)) * len(offer.candidates)
 
 
-def _interval(search: StabilitySearchCV) -> tuple[float, float] | None:
-    try:
-        low, high = search.promise_interval_
-    except ValueError:  # one view, and no losses
-        return None
-    return (low, high) if np.isfinite([low, high]).all() else None
-
-
 def _text(value: Any) -> str:
-    if isinstance(value, (float, np.floating)):
-        return "not known" if np.isnan(value) else f"{value:.4g}"
-    return str(value)
+    return value if isinstance(value, str) else number(value)
+
+
+def _filled(text: str) -> str:
+    return fill(text, WIDTH, break_on_hyphens=False)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["loss_name", "number", "setting", "short_names", "superscript", "value_text"]
 
+MOST_DIGITS = 13  # of a number that is written out: thousands of billions
 LONGEST_VALUE = 60  # characters of a parameter's value that are shown
 
 _LOSS_NAMES = {
@@ -34,17 +35,17 @@ def number(value: float, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> [number(x) for x in (4108.7, 0.35938, 1, 123456, 1.5e-7, float("nan"))]
-    ['4109', '0.3594', '1', '123,456', '1.5 × 10⁻⁷', 'not known']
+    >>> [number(x) for x in (4108.7, 0.35938, 1, 24443210, 1.5e-7, float("nan"))]
+    ['4109', '0.3594', '1', '24,440,000', '1.5 × 10⁻⁷', 'not known']
     """
     if not math.isfinite(value):
         return "not known" if math.isnan(value) else "infinite"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     power = int(exponent)
-    if value and not -4 <= power < 7:
+    if value and not -4 <= power < MOST_DIGITS:
         return f"{_trimmed(mantissa)} × 10{superscript(power)}"
-    decimals = max(0, digits - 1 - power)
-    return _trimmed(f"{value:,.{decimals}f}" if power >= 4 else f"{value:.{decimals}f}")
+    decimals, rounded = max(0, digits - 1 - power), float(f"{value:.{digits - 1}e}")
+    return _trimmed(f"{rounded:,.{decimals}f}" if power >= 4 else f"{rounded:.{decimals}f}")
 
 
 def superscript(exponent: int) -> str:

@@ -44,10 +44,13 @@ def test_choice_promise_and_what_to_expect(tree, page):
     assert "The plain choice would have been max_depth = 2, min_samples_leaf = 1." in words
     low, high = tree.promise_interval_
     assert (
-        f"To expect on new data {tree.promise_:.0f} {low:.0f} to {high:.0f}, nine times in ten mean "
-        "squared error" in words
+        f"To expect on new data {tree.promise_**0.5:.3g} typical miss in the units of the target "
+        in words
     )
-    assert f"a typical miss of about {np.sqrt(tree.promise_):.0f}" in words
+    assert (
+        f"The mean squared error behind it is about {tree.promise_:.0f} ({low:.0f} to {high:.0f}, nine"
+        in words
+    )
     assert f"CV error of the choice {tree.cv_error_:.0f} 1.1% lower" in words
     assert f"This is {tree.promise_reason_}." in words
     assert (
@@ -76,7 +79,7 @@ def test_rule_of_ones_own(page):
     search = searches.tree(rule=second_best)
     words, errors = page(search).words, search.rules_[second_best].view_errors
     assert "This search chose by a rule of your own, second_best." in words
-    assert f"To expect on new data {search.promise_:.0f} " in words
+    assert f"To expect on new data {search.promise_**0.5:.3g} " in words
     assert f"it was from {errors.min():.0f} to {errors.max():.0f}" in words
 
 
@@ -92,7 +95,7 @@ def test_what_is_delivered_and_what_else_is_offered(page, deliver):
     what = f"the weighted average of {n} models of {n // 5} candidates, each trained without one fold"
     assert what in result.words
     assert (f"Delivered in its place: {what}." in result.words) == (deliver == "ensemble")
-    assert f"To expect on new data {search.promise_:.0f} " in result.words
+    assert f"To expect on new data {search.promise_**0.5:.3g} " in result.words
     other = "committee" if deliver == "model" else "model"
     assert f'deliver="{other}" in Python, --deliver {other} on the command line' in result.words
 
@@ -106,7 +109,7 @@ def worst_of_all_data(ledger, view):
 def test_a_choice_that_does_clearly_worse_than_what_was_tried(page):
     search = searches.ridge(rule=worst_of_all_data)
     words = page(search).words
-    assert f"To expect on new data {search.cv_error_:.0f} " in words
+    assert f"To expect on new data {search.cv_error_**0.5:.3g} " in words
     assert f"chosen without each part of the data, {search.nested_error_:.0f}. So this is what" in words
     assert "The choice on all data does worse than what was tried." in words
     assert "disappointment" not in words
@@ -233,7 +236,7 @@ def test_ticks_tell_close_numbers_apart():
 
 def test_classifier_in_words(page):
     words = page(searches.classifier()).words
-    assert "share of wrong predictions: wrong about" in words
+    assert "% accuracy" in words
     words = page(searches.classifier(loss="log_loss")).words
     assert "log loss: 0 would be perfect" in words
 
@@ -243,9 +246,10 @@ def test_a_score_is_told_as_a_score(page):
     result = page(search)
     low, high = (f"{-end:.4g}" for end in reversed(search.promise_interval_))
     assert (
-        f"To expect on new data {-search.promise_:.4g} {low} to {high}, nine times in ten roc_auc: 1 "
-        "would be perfect, and 0.5 is guessing" in result.words
+        f"To expect on new data {-search.promise_:.4g} roc_auc: 1 would be perfect, and 0.5 is guessing"
+        in result.words
     )
+    assert f"{low} to {high}, nine times in ten" in result.words
     assert f"CV roc_auc of the choice {-search.cv_error_:.4g}" in result.words
     assert "highest CV roc_auc" in result.words
     assert "Strong colours" not in result.words
@@ -295,7 +299,7 @@ def test_too_few_views_to_choose_a_weight(page):
 
 def test_no_views_no_nested_error(page):
     words = page(searches.without_views()).words
-    assert f"To expect on new data {searches.without_views().promise_:.0f} " in words
+    assert f"To expect on new data {searches.without_views().promise_ ** 0.5:.3g} " in words
     assert "what the same rule chooses by rows drawn with replacement" in words
     assert "these splits give none" in words
     assert "nested=False" not in words
@@ -306,7 +310,7 @@ def test_parts_of_a_list_of_grids(page):
     result = page(search)
     assert "Errors over the grid, part 1" in result.text
     assert "Errors over the grid, part 2" in result.text
-    assert f"wrong about {100 * search.promise_:.2g} times in 100" in result.words
+    assert f"an accuracy of about {1 - search.promise_:.1%}" in result.words
 
 
 def test_fixed_weight_and_repeats(page):
@@ -321,7 +325,7 @@ def test_fixed_weight_and_repeats(page):
 def test_without_nesting(page):
     search = searches.ridge(nested=False, stability_weights=0)
     words = page(search).words
-    assert f"To expect on new data {search.promise_:.0f} " in words
+    assert f"To expect on new data {search.promise_**0.5:.3g} " in words
     assert "This search was told to do the same (stability weight 0)." in words
     assert "No instability is known" in words
     words = page(searches.ridge(nested=False, stability_weights=2.0)).words

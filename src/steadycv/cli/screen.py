@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from steadycv.cli.errors import one_line
-from steadycv.error_words import with_article
 from steadycv.summary import PLAIN, STEADY, also_offered, beside_baseline, much_worse
 from steadycv.words import number, setting, short_names, value_text
 
@@ -106,31 +105,18 @@ def _models(ranking: list[Content]) -> Table:
 
 def _conclusion(content: Content, n_models: int) -> list[str]:
     """What is saved, what to expect of it, and what else could be."""
-    words, promised = content.words, content.promised
-    lines = [f"Saved: {content.delivered}."]
-    if promised.error is None:
-        lines.append(promised.reason)
-    else:
-        interval = (
-            "" if content.interval is None else f" ({_range(content.interval)}, nine times in ten)"
-        )
-        lines.append(
-            f"On new data expect {with_article(words.name)} of about "
-            f"{number(words.shown(promised.error))}{interval}: {content.in_other_words}."
-        )
+    search, promised = content.search, content.promised
+    lines = [f"Saved: {content.delivered}.", promised.sentence]
     if promised.is_of_choice:
-        lines.append(much_worse(content.search, number))
+        lines.append(much_worse(search))
     if content.is_plain:
         lines.append("The plain choice is the same.")
     if n_models > 1:
         lines.append(
-            f"The {words.best} of several models is partly luck; close ones are as good as equal."
+            f"The {content.words.best} of several models is partly luck; close ones are as good as "
+            "equal."
         )
-    return [
-        " ".join(lines),
-        beside_baseline(content.search, number),
-        also_offered(content.search, number, "--deliver {}".format),
-    ]
+    return [" ".join(lines), beside_baseline(search), also_offered(search, "--deliver {}".format)]
 
 
 def _range(ends: list[float] | None) -> str:

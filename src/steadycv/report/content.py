@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv.error_words import ErrorWords
+from steadycv.expectations import Expected
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import MEASURES, GridErrors
 from steadycv.plotting.weight_path import WeightPath
@@ -19,7 +20,6 @@ from steadycv.split_words import SplitWords
 from steadycv.strategies import get_proposals
 from steadycv.summary import (
     OfferRow,
-    Promised,
     Row,
     beside_baseline,
     has_nested_error,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from steadycv.results import RuleChoice
     from steadycv.search import StabilitySearchCV
 
-__all__ = ["Content", "Winner", "describe", "model_name"]
+__all__ = ["Content", "Winner", "describe"]
 
 MOST_ROWS = 1000  # of the table of candidates
 MOST_PARTS = 6  # of a list of grids, a picture each
@@ -75,12 +75,11 @@ class Content:
     search: StabilitySearchCV
     words: ErrorWords
     splits: SplitWords
-    in_other_words: str
     chosen: dict[str, str]
     choice: str
     plain_choice: str
     comparison: list[Row]
-    promised: Promised
+    promised: Expected
     delivered: str
     offers: list[OfferRow]
     nested_error: float | None
@@ -129,7 +128,7 @@ class Content:
     @property
     def beside_baseline(self) -> str:
         """What it would cost to look at no column."""
-        return beside_baseline(self.search, number)
+        return beside_baseline(self.search)
 
     @property
     def interval(self) -> list[float] | None:
@@ -197,7 +196,7 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
     error = results["cv_error"]
     taken = search.rules_[search.rule] if "mean_error" in search.weights_ else None
     nested = search.nested_error_ if has_nested_error(search) else None
-    promised = Promised.of(search)
+    promised = Expected.of(search)
     words = ErrorWords.of(search)
     is_zero = search.weights_["weight"] == 0
     columns = list(dict.fromkeys(key for params in results["params"] for key in params))
@@ -217,9 +216,6 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         search=search,
         words=words,
         splits=SplitWords.of(search.lattice_),
-        in_other_words=words.in_other_words(
-            search.cv_error_ if promised.error is None else promised.error
-        ),
         chosen={k: value_text(v) for k, v in search.best_params_.items()},
         choice=_setting_of(search, search.best_index_),
         plain_choice=_setting_of(search, search.plain_index_),
@@ -252,14 +248,6 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         table=_table(search, words, columns, measures),
         seeds=_seeds(search),
     )
-
-
-def model_name(search: StabilitySearchCV) -> str:
-    """What to call a model: the class of the estimator, the last step's of a pipeline."""
-    estimator = search.estimator
-    while getattr(estimator, "steps", None):
-        estimator = estimator.steps[-1][1]
-    return type(estimator).__name__
 
 
 def _setting_of(search: StabilitySearchCV, candidate: int) -> str:

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from steadycv._files import write_whole
 from steadycv.report import charts
-from steadycv.report.content import MOST_ROWS, describe, model_name
+from steadycv.report.content import MOST_ROWS, describe
+from steadycv.summary import model_name
 from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv.report import write_report
-from steadycv.report.content import model_name
+from steadycv.summary import model_name
 from steadycv.words import setting, value_text
 
 if TYPE_CHECKING:

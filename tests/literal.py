@@ -33,7 +33,7 @@ class Literal:
     index_at: list = field(default_factory=list)  # [weight]
     index: int = -1
     params: dict = field(default_factory=dict)
-    kfold_index: int = -1
+    plain_index: int = -1
     looked_at: set = field(default_factory=set)  # what the final choices asked for
     out_of_fold: list = field(default_factory=list)  # [repeat][sample], of the chosen candidate
 
@@ -115,7 +115,7 @@ def algorithm_1(
     found.index_at = [search(final_objective(found, weight)) for weight in weights]
     found.index = found.index_at[best]
     found.params = candidates[found.index]
-    found.kfold_index = search(final_objective(found, 0.0))
+    found.plain_index = search(final_objective(found, 0.0))
     found.out_of_fold = [out_of_fold(data, found.params, folds) for folds in repeats]
     return found
 
@@ -342,7 +342,7 @@ class Found:
     weight: float = math.nan
     index_at: list = field(default_factory=list)  # [weight]
     index: int = -1
-    kfold_index: int = -1
+    plain_index: int = -1
     nested_error: float = math.nan  # not a number without a view
     out_of_fold: object = None  # [sample], or with repeats [repeat][sample]
     nested_predictions: object = None  # the same; None without a view
@@ -425,7 +425,7 @@ def any_splitter(
         for weight in weights
     ]
     found.index = found.index_at[at]
-    found.kfold_index = first_smallest(found.cv_error)
+    found.plain_index = first_smallest(found.cv_error)
 
     found.out_of_fold = models.averaged(
         [(training, rows, found.index) for training, rows in view.evaluations.values()] for view in final

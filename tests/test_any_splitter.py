@@ -134,7 +134,7 @@ def agree(search, expected):
     close = close_with_paths if search.use_paths else close_to_rounding
     assert search.stability_weight_ == expected.weight
     assert search.best_index_ == expected.index
-    assert search.plain_index_ == expected.kfold_index
+    assert search.plain_index_ == expected.plain_index
     close(results["cv_error"], expected.cv_error)
     close(results["instability"], expected.instability)
     close(search.cv_error_, expected.cv_error[expected.index])

@@ -101,7 +101,7 @@ def agree(search, expected):
     assert search.stability_weight_ == expected.weight
     assert search.best_index_ == expected.index
     assert search.best_params_ == results["params"][expected.index] == expected.params
-    assert search.plain_index_ == expected.kfold_index
+    assert search.plain_index_ == expected.plain_index
     assert_array_equal(weights["weight"], expected.weights)
     assert_array_equal(weights["index"], expected.index_at)
     if search.nested:

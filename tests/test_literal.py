@@ -119,7 +119,7 @@ def test_partitions_are_algorithm_1(cv, folds, weights, weighted):
         list(one.outer_index.values()), np.array(paper.outer_index).reshape(len(weights), -1).T
     )
     assert (one.weight, one.index, one.index_at) == (paper.weight, paper.index, paper.index_at)
-    assert one.kfold_index == paper.kfold_index
+    assert one.plain_index == paper.plain_index
     close(one.out_of_fold, np.squeeze(paper.out_of_fold))
 
 
@@ -364,7 +364,7 @@ def test_splits_that_are_no_view(splits, numbers):
 def test_no_view_leaves_the_plain_choice():
     X, y = problem()
     one = found(splits_of(KFold(2), 24), X, y)
-    assert (one.weight, one.index) == (0.0, one.kfold_index)
+    assert (one.weight, one.index) == (0.0, one.plain_index)
     assert math.isnan(one.nested_error)
     assert one.nested_predictions is None
     assert one.n_training_sets == 3

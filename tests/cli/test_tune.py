@@ -104,7 +104,7 @@ def test_without_arguments_it_runs_on_data_that_come_along(tmp_path, monkeypatch
         "nested error",
         "expected disappointment",
         "instability",
-        "Saved: the choice, fitted on all data. On new data expect a mean squared error of about",
+        "Saved: the choice, fitted on all data. On new data expect a typical miss of about",
         "By the same fits, a committee of 5 fold models promises",
         "(--deliver committee)",
         "In steadycv-results: report.html, results.csv, results.json, model.skops.",
@@ -199,7 +199,7 @@ def test_messy_table(table, out):
 
 def test_classes_of_text(classes, out):
     result = done("tune", classes, "--target", "kind", "--out", out, "--model", "logistic")
-    assert "expect a share of wrong predictions of about" in result.stdout
+    assert "expect an accuracy of about" in result.stdout
     data = json.loads((out / "results.json").read_text())["data"]
     assert (data["task"], data["classes"]) == ("classification", ["high", "low"])
 
@@ -434,7 +434,7 @@ def test_a_score_drives_and_is_told(classes, out):
     assert "CV score" in words
     assert f"On new data expect a roc_auc of about {-model['promise']:.4g}".rstrip("0") in words
     low, high = (f"{-end:.4g}".rstrip("0") for end in reversed(model["promise_interval"]))
-    assert f"({low} to {high}, nine times in ten)" in words
+    assert f"; {low} to {high}, nine times in ten)" in words
     assert steady["cv_score"] == pytest.approx(-steady["cv_error"])
     assert steady["nested_score"] == pytest.approx(-steady["nested_error"])
     gap = steady["cv_score"] - steady["nested_score"]

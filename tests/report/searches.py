@@ -20,6 +20,8 @@ from sklearn.tree import DecisionTreeRegressor
 from steadycv import StabilitySearchCV
 
 DATA = load_diabetes(return_X_y=True)
+CLASSES = load_breast_cancer(return_X_y=True)
+CLASSES = CLASSES[0][:, :5], np.array(["ill", "well"])[CLASSES[1]]
 FOLDS = KFold(5, shuffle=True, random_state=1)
 EVIL = [
     "<script>document.title='evil'</script>",
@@ -72,6 +74,12 @@ def classifier(**options):
     model = LogisticRegression(max_iter=5000)
     X = StandardScaler().fit_transform(X[:150, :5])
     return StabilitySearchCV(model, {"C": np.logspace(-2, 2, 5)}, cv=3, **options).fit(X, y[:150])
+
+
+@cache
+def classes():
+    grid = {"n_neighbors": [5, 10, 20]}
+    return StabilitySearchCV(KNeighborsClassifier(), grid, cv=FOLDS, scoring="roc_auc").fit(*CLASSES)
 
 
 @cache

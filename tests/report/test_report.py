@@ -378,7 +378,7 @@ def test_one_candidate(page):
     result = page(search)
     assert "The grid has one candidate" in result.words
     assert "1 candidate " in result.words
-    assert not result.find("svg", "chart")
+    assert "Pictures of the choice" not in result.words
 
 
 def test_no_parameters_at_all(page):
@@ -403,6 +403,16 @@ def test_models_compared(tree, page):
     assert len(ids) == len(set(ids))
     targets = {attrs["href"][1:] for attrs in result.find("a")}
     assert targets <= set(ids)
+
+
+def test_models_are_folded_but_for_the_best(tree, page):
+    ridge = searches.ridge(cv=searches.FOLDS)
+    result = page({"cart": tree, "ridge": ridge})
+    folded = result.find("details", "model")
+    assert ["open" in attrs for attrs in folded] == [True, False]
+    apart = tree.promise_ - ridge.promise_
+    [label] = (a["aria-label"] for a in result.find("svg", "chart") if "each model" in a["aria-label"])
+    assert f"ridge 0, 0 to 0; cart {apart:.0f}" in label
 
 
 def test_models_that_cannot_be_compared(tree, page):

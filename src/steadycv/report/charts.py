@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from steadycv.plotting.limits import upper_limit
-from steadycv.report.svg import LETTER, Frame, Scale, Tick, add, axis_ticks, points
+from steadycv.report.svg import LETTER, Frame, Scale, Tick, add, axis_ticks, padded, points, rounded
 from steadycv.words import number, short_names, value_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def frontier_chart(data: Frontier, words: ErrorWords) -> Element:
     """CV error against instability."""
     x, y = data.instability, words.shown(data.cv_error)
     shown = data.in_view
-    x_scale, y_scale = (_padded(values[shown]) for values in (x, y))
+    x_scale, y_scale = (padded(values[shown]) for values in (x, y))
     frame = Frame.of_ticks(
         x_scale,
         y_scale,
@@ -60,8 +60,8 @@ def weights_chart(data: WeightPath, words: ErrorWords, splits: SplitWords) -> El
     at = _weight_places(data.weight)
     mean, spread = words.shown(data.mean_error), data.spread
     known = np.isfinite(mean)
-    y_scale = _padded(np.concatenate([(mean - spread)[known], (mean + spread)[known]]))
-    x_scale = _padded(at, 0.04)
+    y_scale = padded(np.concatenate([(mean - spread)[known], (mean + spread)[known]]))
+    x_scale = padded(at, 0.04)
     best, worst = (number(words.shown(end)) for end in _ends(data.mean_error[known]))
     frame = Frame.of_ticks(
         x_scale,
@@ -102,6 +102,7 @@ def race_chart(held: NDArray[np.intp], splits: SplitWords) -> Element:
             f"{held[-1, 1:].min()} to {held[-1, 1:].max()}."
         ),
     )
+    frame.svg.set("class", "chart race")
     x = frame.x(rounds)
     for of_view in held.T[1:]:
         add(frame.svg, "polyline", points=points(x, frame.y(of_view)), class_="view")
@@ -143,7 +144,7 @@ def _line(data: GridErrors, words: ErrorWords, measure: str, name: str) -> Eleme
     values = words.shown_measure(data.measure, data.error)
     x = axis.positions
     known = np.isfinite(data.error)
-    y_scale = _padded(values[known])
+    y_scale = padded(values[known])
     x_scale = _axis_scale(axis, axis.edges)
     frame = Frame.of_ticks(
         x_scale,
@@ -246,13 +247,6 @@ def _on_page(scale: Scale) -> Scale:
     return Scale(scale.low, scale.high, 0, 390, scale.is_log)
 
 
-def _padded(values: NDArray[np.float64], share: float = 0.06) -> Scale:
-    """A scale with some room around the values."""
-    low, high = float(values.min()), float(values.max())
-    room = share * (high - low) or 0.1 * abs(low) or 1.0
-    return Scale(low - room, high + room)
-
-
 def _dots(
     frame: Frame,
     x: NDArray[np.float64],
@@ -265,5 +259,5 @@ def _dots(
 
 
 def _dot(frame: Frame, x: float, y: float, index: int, class_: str) -> None:
-    cx, cy = round(float(frame.x(x)), 1), round(float(frame.y(y)), 1)
+    cx, cy = rounded(frame.x(x)), rounded(frame.y(y))
     add(frame.svg, "circle", cx=cx, cy=cy, r=2.5, class_=class_, data_i=index)

@@ -16,6 +16,7 @@ from steadycv.expectations import Expected
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import MEASURES, GridErrors
 from steadycv.plotting.weight_path import WeightPath
+from steadycv.report.explained import Explained
 from steadycv.split_words import SplitWords
 from steadycv.strategies import get_proposals
 from steadycv.summary import (
@@ -33,6 +34,7 @@ from steadycv.words import number, setting, value_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from steadycv.explain.importance import ColumnImportance
     from steadycv.results import RuleChoice
     from steadycv.search import StabilitySearchCV
 
@@ -104,6 +106,7 @@ class Content:
     measures: list[str]
     table: list[Candidate]
     seeds: dict[str, str]
+    explained: Explained
 
     @property
     def is_plain(self) -> bool:
@@ -189,7 +192,9 @@ class Content:
         ]
 
 
-def describe(search: StabilitySearchCV, name: str) -> Content:
+def describe(
+    search: StabilitySearchCV, name: str, importance: ColumnImportance | None = None
+) -> Content:
     """Find out what there is to say of a fitted search."""
     check_is_fitted(search)
     results = search.cv_results_
@@ -247,6 +252,7 @@ def describe(search: StabilitySearchCV, name: str) -> Content:
         measures=measures,
         table=_table(search, words, columns, measures),
         seeds=_seeds(search),
+        explained=Explained.of(search, importance),
     )
 
 

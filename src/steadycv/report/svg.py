@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from steadycv.plotting.grid_errors import Axis
 
-__all__ = ["Frame", "Scale", "Tick", "add", "axis_ticks", "points"]
+__all__ = ["Frame", "Scale", "Tick", "add", "axis_ticks", "padded", "points", "rounded", "shortened"]
 
 WIDTH = 460  # small, so that letters are still letters when a phone shrinks it
 LETTER = 7.0  # the width of a letter, on average
@@ -93,9 +93,16 @@ def _power(exponent: int) -> str:
     return f"10{superscript(exponent)}"
 
 
+def padded(values: NDArray[np.float64], share: float = 0.06) -> Scale:
+    """A scale with some room around the values."""
+    low, high = float(values.min()), float(values.max())
+    room = share * (high - low) or 0.1 * abs(low) or 1.0
+    return Scale(low - room, high + room)
+
+
 def axis_ticks(axis: Axis, scale: Scale, room: float) -> list[Tick]:
     """The values of a grid's axis where they fit in, else some of them or round numbers."""
-    labels = [_shortened(value_text(value)) for value in axis.values]
+    labels = [shortened(value_text(value)) for value in axis.values]
     values = [Tick(at, label) for at, label in zip(axis.positions.tolist(), labels, strict=True)]
     fit = max(1, int(abs(scale.end - scale.start) / room))
     if len(values) <= fit:
@@ -108,8 +115,9 @@ def axis_ticks(axis: Axis, scale: Scale, room: float) -> list[Tick]:
     return ticks
 
 
-def _shortened(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+def shortened(label: str, longest: int = LONGEST_LABEL) -> str:
+    """A label that does not take all the room."""
+    return label if len(label) <= longest else f"{label[: longest - 1]}…"
 
 
 @dataclass
@@ -153,7 +161,7 @@ class Frame:
         tilted = widest > (right - left) / max(1, len(x_ticks))
         below = 44
         if tilted:
-            left = max(left, 0.6 * widest)
+            left = max(left, 0.72 * widest)
             right = WIDTH - 14.0
             below += int(0.7 * widest)
         height = int(height + (below - 44) + foot)
@@ -165,30 +173,31 @@ class Frame:
             {"viewBox": f"0 0 {WIDTH} {height}", "role": "img", "aria-label": name, "class": "chart"},
         )
         for tick in y_ticks:
-            at = _round(y(tick.at))
+            at = rounded(y(tick.at))
             if grid_lines:
                 add(svg, "line", x1=left, x2=right, y1=at, y2=at, class_="grid")
             add(svg, "text", tick.label, x=left - 6, y=at + 4, class_="tick end")
         for tick in x_ticks:
-            at = _round(x(tick.at))
+            at = rounded(x(tick.at))
             add(svg, "line", x1=at, x2=at, y1=bottom, y2=bottom + 4, class_="axis")
             label = add(svg, "text", tick.label, x=at, y=bottom + 17, class_="tick middle")
             if tilted:
                 label.set("class", "tick end")
                 label.set("transform", f"rotate(-40 {at:g} {bottom + 17:g})")
         add(svg, "line", x1=left, x2=right, y1=bottom, y2=bottom, class_="axis")
-        add(svg, "text", labels[1], x=2, y=14, class_="label")
-        add(svg, "text", labels[0], x=WIDTH - 4, y=height - foot - 8, class_="label end")
+        below_axis, above_axis = (shortened(label, WIDTH // 7 - 2) for label in labels)
+        add(svg, "text", above_axis, x=2, y=14, class_="label")
+        add(svg, "text", below_axis, x=WIDTH - 4, y=height - foot - 8, class_="label end")
         return cls(x, y, svg)
 
     def mark(self, plain: Sequence[float] | None, steady: Sequence[float] | None) -> None:
         """A square around the plain choice and a disc on the steady one."""
         if plain is not None:
-            x, y = (_round(scale(at)) for scale, at in zip((self.x, self.y), plain, strict=True))
+            x, y = (rounded(scale(at)) for scale, at in zip((self.x, self.y), plain, strict=True))
             for halo in ("halo", "plain"):
                 add(self.svg, "rect", x=x - 7, y=y - 7, width=14, height=14, class_=f"mark {halo}")
         if steady is not None:
-            x, y = (_round(scale(at)) for scale, at in zip((self.x, self.y), steady, strict=True))
+            x, y = (rounded(scale(at)) for scale, at in zip((self.x, self.y), steady, strict=True))
             add(self.svg, "circle", cx=x, cy=y, r=5, class_="mark steady")
 
 
@@ -209,8 +218,9 @@ def add(parent: Element, tag: str, text: str = "", **attributes: Any) -> Element
 
 def points(x: Iterable[float], y: Iterable[float]) -> str:
     """Points of a line, as SVG writes them."""
-    return " ".join(f"{_round(a):g},{_round(b):g}" for a, b in zip(x, y, strict=True))
+    return " ".join(f"{rounded(a):g},{rounded(b):g}" for a, b in zip(x, y, strict=True))
 
 
-def _round(place: Any) -> float:
+def rounded(place: Any) -> float:
+    """A place to a tenth of a unit."""
     return round(float(place), 1)

@@ -15,7 +15,10 @@ from xml.etree.ElementTree import tostring
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv._files import write_whole
-from steadycv.report import charts
+from steadycv.explain.differences import differences
+from steadycv.plotting.colors import DARK, LIGHT
+from steadycv.plotting.titles import title_of
+from steadycv.report import charts, nested_charts
 from steadycv.report.content import MOST_ROWS, describe
 from steadycv.summary import model_name
 from steadycv.words import number, setting, short_names, value_text
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from xml.etree.ElementTree import Element
 
+    from steadycv.explain.importance import ColumnImportance
+    from steadycv.plotting.colors import Palette
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
 
@@ -42,12 +47,13 @@ def write_report(
     data_name: str | None = None,
     command: str | None = None,
     notes: Sequence[str] = (),
+    importance: ColumnImportance | Mapping[str, ColumnImportance] | None = None,
 ) -> Path:
     """Write a report of a search as one HTML file that needs nothing else.
 
     It says in plain words what was chosen and why, and what to expect on new data; it has the pictures
-    of :class:`~steadycv.StabilityDisplay`, how often each candidate wins when a fold is left out, the
-    table of candidates, and what is needed to repeat the search.
+    of :class:`~steadycv.NestedDisplay` and :class:`~steadycv.StabilityDisplay`, how often each candidate
+    wins when a fold is left out, the table of candidates, and what is needed to repeat the search.
 
     Parameters
     ----------
@@ -64,6 +70,9 @@ def write_report(
         What to run to repeat the search. None shows the search as Python writes it.
     notes : sequence of str, default=()
         What else a reader should know, such as what was done to the data beforehand.
+    importance : ColumnImportance or dict of str to ColumnImportance, default=None
+        What columns are worth, from :func:`~steadycv.explain.column_importance`; of several searches by
+        their names. None for no such picture, as nothing is fitted for a report.
 
     Returns
     -------
@@ -72,7 +81,7 @@ def write_report(
 
     See Also
     --------
-    steadycv.StabilityDisplay : The pictures, drawn with matplotlib.
+    steadycv.NestedDisplay, steadycv.StabilityDisplay : The pictures, drawn with matplotlib.
 
     Notes
     -----
@@ -97,13 +106,15 @@ def write_report(
         raise ValueError("There is no search to report on: the dict is empty.")
     for each in searches.values():
         check_is_fitted(each)
+    of_columns = _by_name(importance, searches)
     if title is None:
         *others, last = searches
         title = f"{', '.join(others)} and {last} compared" if others else f"{last} tuned"
         title += f" on {data_name}" if data_name else ""
     page = _render(
         title=title,
-        models=[describe(each, name) for name, each in searches.items()],
+        models=[describe(each, name, of_columns.get(name)) for name, each in searches.items()],
+        differences=differences(searches),
         data_name=data_name,
         command=command,
         notes=notes,
@@ -112,6 +123,25 @@ def write_report(
     # Half a surrogate pair, which a name of a column can have, is no character.
     write_whole(path, page.encode("utf-8", errors="replace"))
     return path
+
+
+def _by_name(
+    importance: ColumnImportance | Mapping[str, ColumnImportance] | None,
+    searches: dict[str, StabilitySearchCV],
+) -> dict[str, ColumnImportance]:
+    """What columns are worth, by the name of the model."""
+    if importance is None:
+        return {}
+    if not isinstance(importance, Mapping):
+        if len(searches) > 1:
+            raise ValueError(
+                "importance must be a dict by the names of the searches, as there are several: "
+                f"{list(searches)}."
+            )
+        return dict.fromkeys(searches, importance)
+    if unknown := sorted(importance.keys() - searches.keys()):
+        raise ValueError(f"importance names {unknown}, and the searches are {list(searches)}.")
+    return dict(importance)
 
 
 def _render(models: list[Content], **context: Any) -> str:
@@ -141,10 +171,13 @@ def _render(models: list[Content], **context: Any) -> str:
     }
     environment.globals |= {
         "charts": charts,
+        "nested_charts": nested_charts,
+        "title_of": title_of,
         "most_rows": MOST_ROWS,
         "short_names": short_names,
     }
     style, script = ((_TEMPLATES / name).read_text("utf-8") for name in ("style.css", "script.js"))
+    style = _colours() + style
     page: str = environment.get_template("page.html").render(
         models=models,
         ranking=_ranking(models),
@@ -157,6 +190,21 @@ def _render(models: list[Content], **context: Any) -> str:
         **context,
     )
     return page
+
+
+def _colours() -> str:
+    """Those of all pictures, as variables; paper is light."""
+    light, dark = (f":root {{ {_variables(palette)} }}" for palette in (LIGHT, DARK))
+    return f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n"
+
+
+def _variables(palette: Palette) -> str:
+    found = []
+    for name, value in palette._asdict().items():
+        name = name.replace("_", "-")
+        several = enumerate((value,) if isinstance(value, str) else value)
+        found += [f"--{name}{'' if isinstance(value, str) else i}: {each};" for i, each in several]
+    return " ".join(found)
 
 
 def _ranking(models: list[Content]) -> list[Content]:

@@ -34,9 +34,61 @@ function compare(a, b, descending) {
   return descending ? -order : order;
 }
 
-// Charts tell what is pointed at: by mouse, by finger, or by the arrow keys.
+// Tables are filtered by words, and by name=value, name<value or name>value for a column.
+for (const table of document.querySelectorAll("table.filtered")) {
+  const rows = [...table.tBodies[0].rows];
+  if (rows.length < 8) continue;
+  const names = [...table.tHead.rows[0].cells].map((cell) => plainName(cell.textContent));
+  const label = document.createElement("label");
+  label.className = "filter";
+  const input = document.createElement("input");
+  input.type = "search";
+  input.spellcheck = false;
+  input.placeholder = table.dataset.example;
+  const count = document.createElement("output");
+  label.append("Filter", input, count);
+  table.parentElement.before(label);
+  input.addEventListener("input", () => {
+    const asked = input.value.trim().split(/\s+/).filter(Boolean).map((word) => condition(word, names));
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = !asked.every((holds) => holds(row));
+      shown += !row.hidden;
+    }
+    count.textContent = asked.length ? `${shown} of ${rows.length} rows` : "";
+  });
+}
+
+function plainName(text) {
+  return text.toLowerCase().replaceAll(/\s+/g, "");
+}
+
+// What a word asks of a row; a column is named by its name or a part of it that no earlier column has.
+function condition(word, names) {
+  const [, name, sign, value] = /^([^=<>]+)([=<>])(.+)$/.exec(word) ?? [];
+  const part = plainName(name ?? "");
+  const exact = names.indexOf(part);
+  const column = name === undefined ? -1 : exact >= 0 ? exact : names.findIndex((each) => each.includes(part));
+  if (column < 0) {
+    const text = plainName(word);
+    return (row) => plainName(row.textContent).includes(text);
+  }
+  const wanted = sortKey({ dataset: {}, textContent: value.replaceAll(/,(?=\d{3})/g, "") });
+  return (row) => {
+    const found = sortKey(row.cells[column]);
+    if (sign === "=") return typeof wanted === "number" ? found === wanted : plainName(String(found)) === plainName(value);
+    return typeof found === "number" && typeof wanted === "number" && (sign === "<" ? found < wanted : found > wanted);
+  };
+}
+
+// Charts tell what is pointed at: by mouse, by finger, or by the arrow keys. What is pointed at in one of them
+// is marked in all others that are about the same things, and in their tables.
+const charts = [];
+const tables = [...document.querySelectorAll("table[data-rows]")];
+
 for (const figure of document.querySelectorAll("figure[data-read-outs]")) {
-  const texts = JSON.parse(document.getElementById(figure.dataset.readOuts).textContent);
+  const about = figure.dataset.readOuts;
+  const texts = JSON.parse(document.getElementById(about).textContent);
   const output = document.createElement("output");
   output.className = "read-out";
   output.textContent = "Point at the picture, or go through it with the arrow keys.";
@@ -47,17 +99,9 @@ for (const figure of document.querySelectorAll("figure[data-read-outs]")) {
     if (!targets.length) continue;
     const pointer = document.createElementNS(svg.namespaceURI, "rect");
     pointer.setAttribute("class", "pointer");
-    let current = -1;
-    const show = (index) => {
-      current = index;
-      const { x, y, width, height, text } = targets[index];
-      pointer.setAttribute("x", x - width / 2);
-      pointer.setAttribute("y", y - height / 2);
-      pointer.setAttribute("width", width);
-      pointer.setAttribute("height", height);
-      svg.append(pointer);
-      output.textContent = texts[text];
-    };
+    const chart = { about, svg, targets, pointer, output, texts, current: -1 };
+    charts.push(chart);
+    const show = (index) => pointAt(about, targets[index].text);
     svg.addEventListener("pointermove", (event) => show(nearest(targets, placeOf(svg, event))));
     svg.addEventListener("pointerdown", (event) => show(nearest(targets, placeOf(svg, event))));
     svg.tabIndex = 0;
@@ -65,10 +109,61 @@ for (const figure of document.querySelectorAll("figure[data-read-outs]")) {
       const direction = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
       if (!direction) return;
       event.preventDefault();
-      show(current < 0 ? 0 : next(targets, current, direction, isMap));
+      show(chart.current < 0 ? 0 : next(targets, chart.current, direction, isMap));
     });
   }
 }
+
+for (const table of tables) {
+  table.tBodies[0].addEventListener("pointerover", (event) => {
+    const row = event.target.closest("tr[data-i]");
+    if (row) pointAt(table.dataset.rows, Number(row.dataset.i), table);
+  });
+}
+
+// Mark one thing wherever it stands; the table that it was pointed at in stays where it is.
+function pointAt(about, text, origin) {
+  for (const chart of charts.filter((each) => each.about === about)) {
+    chart.current = chart.targets.findIndex((target) => target.text === text);
+    if (chart.current < 0) {
+      chart.pointer.remove();
+      continue;
+    }
+    const { x, y, width, height } = chart.targets[chart.current];
+    chart.pointer.setAttribute("x", x - width / 2);
+    chart.pointer.setAttribute("y", y - height / 2);
+    chart.pointer.setAttribute("width", width);
+    chart.pointer.setAttribute("height", height);
+    chart.svg.append(chart.pointer);
+    chart.output.textContent = chart.texts[text];
+  }
+  for (const table of tables.filter((each) => each.dataset.rows === about)) {
+    for (const row of table.tBodies[0].rows) {
+      const isIt = Number(row.dataset.i) === text;
+      row.classList.toggle("pointed", isIt);
+      if (isIt && table !== origin && !row.hidden) {
+        const box = table.parentElement;
+        box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
+      }
+    }
+  }
+}
+
+// A link to a model opens it, and so does the printer.
+addEventListener("hashchange", openLinked);
+openLinked();
+
+function openLinked() {
+  const folded = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("details.model");
+  if (folded) folded.open = true;
+}
+
+addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("details:not([open])")) {
+    folded.open = true;
+    addEventListener("afterprint", () => (folded.open = false), { once: true });
+  }
+});
 
 function dotsOf(svg) {
   return [...svg.querySelectorAll(".dot")]

@@ -155,7 +155,7 @@ class Frame:
         `labels` are those of the two axes, `name` says what the picture shows, and `foot` is room
         below the horizontal axis.
         """
-        left = 14 + LETTER * max((len(tick.label) for tick in y_ticks), default=0)
+        left = 10 + 1.2 * LETTER * max((len(tick.label) for tick in y_ticks), default=0)
         right = WIDTH - 10 - LETTER / 2 * len(x_ticks[-1].label if x_ticks else "")
         widest = LETTER * max((len(tick.label) for tick in x_ticks), default=0)
         tilted = widest > (right - left) / max(1, len(x_ticks))

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from steadycv.tools.mlflow_runs import log_to_mlflow
 from steadycv.tools.onnx_graphs import register_onnx_converters
+from steadycv.tools.optuna_studies import add_to_study
 
-__all__ = ["log_to_mlflow", "register_onnx_converters"]
+__all__ = ["add_to_study", "log_to_mlflow", "register_onnx_converters"]

@@ -25,7 +25,7 @@ collect_ignore_glob = ["*.py", "gallery/*", "api/*"]
 if find_spec("torch") is None:  # the page of networks runs where there is PyTorch
     collect_ignore_glob.append("networks.md")
 if not all(
-    map(find_spec, ("mlflow", "onnxruntime", "skl2onnx"))
+    map(find_spec, ("mlflow", "onnxruntime", "skl2onnx", "skore"))
 ):  # and that of tools where there are these
     collect_ignore_glob.append("tools.md")
 else:

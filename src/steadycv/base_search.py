@@ -274,7 +274,8 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         problem = replace(problem, keep=what_to_keep(self, problem, n_candidates, races=races))
         failed_error = self._failed_error(problem.judging)
         ledger = Ledger(problem.lattice, len(candidates), failed_error, with_parts=races)
-        race = new_race(self, planner, ledger, at) if races else None
+        all_ask = bool(candidates.series)  # each view finds how many rounds it takes
+        race = new_race(self, planner, ledger, at, all_ask=all_ask) if races else None
         stops = Stops(ledger, candidates.series, at) if candidates.series else None
         state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
         return problem, planner, state, race, stops

@@ -4,17 +4,18 @@ The views look at their evaluations in rounds, a few training sets at a time. Af
 compares the candidates that it still holds with its best one, loss by loss on the same rows, and lets
 go of those that are clearly behind, and of those that too many others are ahead of. A view inside the
 splits knows nothing but its own evaluations, so its choice stays honest; the final view may know
-everything, and looks at those of all others.
+everything: it asks for nothing itself, and compares candidates where the others had them fitted.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from steadycv import rules
+from steadycv.paths.settings import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +32,30 @@ MANY = 20  # fits of a training set, beyond which a search races by itself
 DEAR = 1.5  # times the training sets of plain cross-validation, beyond which it does
 
 TOLERANCE = 1.0  # standard errors behind the best, of the paired difference
-SHARE = 0.25  # of all fits, that a view holds after its first round; half of it after the second
+SHARE = 0.2  # of all fits, that a view holds after its first round; half of it after the second
 FEWEST = 3  # fits whose candidates a view holds, if they are within the tolerance
 ROWS = 10  # that a view is shown in a round, at least
+
+NOTHING = np.zeros(0, dtype=np.intp)
+
+
+class _Seen(NamedTuple):
+    """Which of its evaluations and comparisons a view knows of some candidates."""
+
+    evaluations: NDArray[np.bool_]
+    comparisons: NDArray[np.bool_]
+
+    def of(self, view: View) -> View:
+        """The view, looking at these alone."""
+        return replace(
+            view,
+            evaluations=view.evaluations[self.evaluations],
+            comparisons=view.comparisons[self.comparisons],
+            repeats=view.repeats[self.comparisons],
+        )
+
+    def __and__(self, other: _Seen) -> _Seen:
+        return _Seen(*(one & another for one, another in zip(self, other, strict=True)))
 
 
 class Race:
@@ -53,6 +75,8 @@ class Race:
     share : float
         How many of all runs a view holds after its first round, as a share; after each further
         round half as many.
+    all_ask : bool, default=False
+        Whether the final view asks for what it looks at, as the others do.
 
     Attributes
     ----------
@@ -68,6 +92,7 @@ class Race:
         *,
         tolerance: float,
         share: float,
+        all_ask: bool = False,
     ) -> None:
         self._ledger = ledger
         self._run_of = run_of
@@ -75,12 +100,22 @@ class Race:
         self._tolerance = tolerance
         self._share = share
         self._n_rounds: dict[int | None, int] = {}  # that a view has been through
-        self.rounds = rounds_of(ledger.lattice)
+        lattice = ledger.lattice
+        self._all_ask = all_ask or not lattice.views
+        self._training_sets = np.array([t for t, _ in lattice.evaluations], dtype=np.intp)
+        # What views have asked for; the ledger may know more, which is not looked at before its time.
+        self._fitted = np.zeros((len(ledger), lattice.n_training_sets), dtype=bool)
+        self._compared = np.zeros((len(ledger), len(lattice.comparisons)), dtype=bool)
+        self.rounds = rounds_of(lattice)
         if not any(weights):  # nobody asks for changes
             self.rounds = [
-                [replace(view, comparisons=view.comparisons[:0]) for view in views]
+                [replace(view, comparisons=NOTHING, repeats=NOTHING) for view in views]
                 for views in self.rounds
             ]
+
+    def asking(self, number: int) -> list[View]:
+        """The views that have what they hold fitted in a round."""
+        return [view for view in self.rounds[number] if self._all_ask or view.split is not None]
 
     def held(self, view: View) -> NDArray[np.intp]:
         """The candidates that a view still holds."""
@@ -94,6 +129,10 @@ class Race:
 
     def judge(self, number: int) -> None:
         """Let candidates leave after a round."""
+        for view in self.asking(number):
+            held = self.held(view)
+            self._fitted[np.ix_(held, self._training_sets[view.evaluations])] = True
+            self._compared[np.ix_(held, view.comparisons)] = True
         for view in self.rounds[number]:
             self._n_rounds[view.split] = self._n_rounds.get(view.split, 0) + 1
             candidates = self.held(view)
@@ -102,23 +141,51 @@ class Race:
 
     def _stays(self, view: View, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which of the candidates that a view holds it goes on holding."""
-        error = rules.error(self._ledger, view, candidates)
-        works = np.flatnonzero(np.isfinite(error))
+        known = self._known(view, candidates)
+        error = np.empty(len(candidates))
+        for seen, at in known:
+            error[at] = rules.error(self._ledger, seen.of(view), candidates[at])
+        works = np.isfinite(error)
+        if not works.any():
+            return np.ones(len(candidates), dtype=bool)  # nobody is better than anybody
         stays = np.zeros(len(candidates), dtype=bool)
-        if not len(works):
-            return ~stays  # nobody is better than anybody
-        some, error = candidates[works], error[works]
-        instability = rules.instability(self._ledger, view, some) if any(self._weights) else error
-        parts = self._ledger.parts_of(some, view)
-        most = self._most(view)
         for weight in self._weights:
-            value = rules.regularized_error(error, instability, weight)
-            best = rules.first_minimum(value)
-            limit = value[best] + self._margins(parts - parts[best], view)
-            order = np.argsort(rules.rank(value), kind="stable")
-            is_close = rules.less_a_tie(value) <= limit
-            stays[works] |= is_close & (_places(self._run_of[some], order) < most)
+            stays[works] |= self._is_close(view, candidates[works], weight)
         return stays
+
+    def _is_close(self, view: View, candidates: NDArray[np.intp], weight: float) -> NDArray[np.bool_]:
+        """Which of the candidates keep up with the best, at a stability weight.
+
+        The best is one of those that most is known of; others are compared with it on what is known of
+        both.
+        """
+        known = self._known(view, candidates)
+        most, among = max(known, key=lambda each: np.count_nonzero(each[0].evaluations))
+        values = self._values(most.of(view), candidates[among], weight)
+        at_best = rules.first_minimum(values)
+        best, lowest = candidates[among[at_best]], values[at_best]
+        value, margin = np.empty(len(candidates)), np.empty(len(candidates))
+        for seen, at in known:
+            common, pairs = (seen & most).of(view), np.append(candidates[at], best)
+            values, parts = self._values(common, pairs, weight), self._ledger.parts_of(pairs, common)
+            value[at] = lowest + (values[:-1] - values[-1])
+            margin[at] = self._margins(parts[:-1] - parts[-1], common)
+        order = np.argsort(rules.rank(value), kind="stable")
+        is_among_best = _places(self._run_of[candidates], order) < self._most(view)
+        is_close: NDArray[np.bool_] = is_among_best & (rules.less_a_tie(value) <= lowest + margin)
+        return is_close
+
+    def _values(self, view: View, candidates: NDArray[np.intp], weight: float) -> NDArray[np.float64]:
+        error = rules.error(self._ledger, view, candidates)
+        instability = rules.instability(self._ledger, view, candidates) if weight else error
+        return rules.regularized_error(error, instability, weight)
+
+    def _known(self, view: View, candidates: NDArray[np.intp]) -> list[tuple[_Seen, NDArray[np.intp]]]:
+        """What a view knows, and the positions of the candidates of which it knows that."""
+        evaluations = self._fitted[np.ix_(candidates, self._training_sets[view.evaluations])]
+        comparisons = self._compared[np.ix_(candidates, view.comparisons)]
+        equal = together(row.tobytes() for row in np.hstack([evaluations, comparisons]))
+        return [(_Seen(evaluations[at[0]], comparisons[at[0]]), at) for at in equal]
 
     def _most(self, view: View) -> float:
         """How many runs a view goes on holding."""
@@ -151,20 +218,24 @@ def asks_for_race(search: Any, planner: Planner, lattice: Lattice) -> bool:
     return is_for_one and is_ours and is_dear and planner.n_runs > MANY
 
 
-def new_race(search: Any, planner: Planner, ledger: Ledger, at: Sequence[float]) -> Race:
+def new_race(
+    search: Any, planner: Planner, ledger: Ledger, at: Sequence[float], *, all_ask: bool
+) -> Race:
     """The race that a search asks for, at some stability weights."""
     run_of = planner.run_of if planner.n_runs else np.arange(len(ledger))
     if isinstance(search.race, (str, bool, np.bool_)):
-        return Race(ledger, at, run_of, tolerance=TOLERANCE, share=SHARE)
-    return Race(ledger, at, run_of, tolerance=float(search.race), share=np.inf)
+        return Race(ledger, at, run_of, tolerance=TOLERANCE, share=SHARE, all_ask=all_ask)
+    return Race(ledger, at, run_of, tolerance=float(search.race), share=np.inf, all_ask=all_ask)
 
 
 def rounds_of(lattice: Lattice) -> list[list[View]]:
     """By round, the views that look at something new, as far as they have looked by then.
 
-    In a round every view inside the splits gets an evaluation more, and ten rows at least, from as few
-    training sets as serve all of them; the final view, the last one, gets all that there is. Without
-    views inside the splits it looks at its own evaluations, a training set a round.
+    In the first round every view inside the splits gets an evaluation, and ten rows at least, from as
+    few training sets as serve all of them. Later no view gets more than that in a round, so that whom
+    it lets go of is not fitted again for its sake; those who have looked least come first. The final
+    view, the last one, gets all that there is. Without views inside the splits it looks at its own
+    evaluations, a training set a round.
 
     Examples
     --------
@@ -172,19 +243,20 @@ def rounds_of(lattice: Lattice) -> list[list[View]]:
     >>> from steadycv.lattice import Lattice
     >>> rounds = rounds_of(Lattice(KFold(5).split(range(100)), n_samples=100))
     >>> [[len(view.evaluations) for view in views] for views in rounds]
-    [[2, 1, 1, 1, 1, 6], [3, 3, 2, 2, 2, 12], [4, 4, 4, 3, 3, 18], [4, 4, 20]]
+    [[2, 1, 1, 1, 1, 6], [2, 2, 2, 2, 10], [3, 3, 3, 3, 14], [4, 4, 4, 3, 18], [4, 4, 20]]
     """
     views = lattice.views or (lattice.final,)
     waiting = _served(lattice, views)
     looked: list[list[int]] = [[] for _ in views]
-    rounds = []
+    rounds: list[list[View]] = []
     while waiting:
         before = [len(positions) for positions in looked]
         rows = np.zeros(len(views))
         needs = {number for served in waiting.values() for number in served}
-        # Training sets that serve nobody but those in need first, and then the others.
-        for is_useful in (needs.issuperset, lambda served, needs=needs: not needs.isdisjoint(served)):
-            for training_set in list(waiting):
+        # Training sets that serve nobody but those in need; at first others, too, where someone is left.
+        uses = [needs.issuperset, lambda served, needs=needs: not needs.isdisjoint(served)]
+        for is_useful in uses[: 1 if rounds else 2]:
+            for training_set in sorted(waiting, key=lambda t: max(before[n] for n in waiting[t])):
                 if not needs or not is_useful(waiting[training_set]):
                     continue
                 for number, positions in waiting.pop(training_set).items():

@@ -216,7 +216,8 @@ class Selector:
 
     def _race(self, race: Race, stops: Stops | None) -> None:
         """Let candidates leave views. What a round holds depends on who is left, and on nothing else."""
-        for number, views in enumerate(race.rounds):
+        for number in range(len(race.rounds)):
+            views = race.asking(number)
             self._look(views, stops)
             if stops is not None:
                 stops.stop(views, number + 1)

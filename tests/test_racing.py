@@ -125,19 +125,18 @@ def by_hand(estimator, grid, X, y, splits, *, share=0.2, tolerance=1.0):
 
 
 @pytest.mark.parametrize("cv", [KFold(5), KFold(4, shuffle=True, random_state=0), TimeSeriesSplit(4)])
-@pytest.mark.parametrize("last", [0, 4])
-def test_race_by_hand(cv, last):
+@pytest.mark.parametrize("n", [116, 120])
+def test_race_by_hand(cv, n):
     grid = {"max_depth": [1, 2, 3, 5], "min_samples_leaf": [1, 4, 10]}
     estimator = DecisionTreeRegressor(random_state=0)
-    some = slice(0, len(Y) - last)
-    left, fitted = by_hand(estimator, grid, X[some], Y[some], cv.split(X[some]))
-    search = tree_search(X[some], Y[some], grid, cv=cv, estimator=estimator, use_paths=False)
+    left, fitted = by_hand(estimator, grid, X[:n], Y[:n], cv.split(X[:n]))
+    search = tree_search(X[:n], Y[:n], grid, cv=cv, estimator=estimator, use_paths=False)
     for seat, rounds in left.items():
         at = 0 if seat is None else 1 + seat
         assert search.ledger_.left[:, at].tolist() == rounds
     assert (search.ledger_.left > 0).any()
-    held = (search.ledger_.left == 0).sum()
-    assert len(fitted) < search.n_fits_ <= len(fitted) + 6 * held
+    n_held = (search.ledger_.left == 0).sum()
+    assert len(fitted) < search.n_fits_ <= len(fitted) + 6 * n_held
 
 
 def test_who_stays_is_chosen_among():
@@ -192,6 +191,35 @@ def test_first_round_of_five_folds_takes_three_pairs():
     assert len(training_sets) == 3
 
 
+@pytest.mark.parametrize("n_folds", [4, 5, 8, 9])
+def test_no_view_looks_twice_in_a_later_round(n_folds):
+    """So whom it let go of is never fitted for its sake; and nobody is two looks behind."""
+    lattice = Lattice(KFold(n_folds).split(np.zeros((100, 1))), n_samples=100)
+    looked = dict.fromkeys((view.split for view in lattice.views), 0)
+    for number, seats in enumerate(rounds_of(lattice)):
+        for seat in seats[:-1]:
+            assert number == 0 or len(seat.evaluations) == looked[seat.split] + 1
+            looked[seat.split] = len(seat.evaluations)
+        assert max(looked.values()) - min(looked.values()) <= 2
+
+
+def test_nobody_is_fitted_for_the_final_view_alone():
+    """Before the race is over, a training set is fitted for whom a view holds that may see it."""
+    search = tree_search(estimator=SVR(), grid=KERNELS)
+    lattice, ledger = search.lattice_, search.ledger_
+    pairs = sorted({lattice.evaluations[e].training_set for v in lattice.views for e in v.evaluations})
+    wanted = np.zeros((len(ledger), lattice.n_training_sets), dtype=bool)
+    for number, seats in enumerate(rounds_of(lattice)):
+        for seat in seats[:-1]:
+            left = ledger.left_from(seat)
+            for e in seat.evaluations:
+                wanted[(left == 0) | (left > number), lattice.evaluations[e].training_set] = True
+    fitted = np.zeros_like(wanted)
+    for e, (training_set, _) in enumerate(lattice.evaluations):
+        fitted[:, training_set] |= ~np.isnan(ledger.error[:, e])
+    assert_array_equal(fitted[:, pairs], wanted[:, pairs])
+
+
 def test_rounds_of_single_rows_show_ten_of_them():
     lattice = Lattice(LeaveOneOut().split(np.zeros((30, 1))), n_samples=30)
     assert min(len(seat.evaluations) for seat in rounds_of(lattice)[0]) == 10
@@ -214,8 +242,10 @@ def test_what_a_view_drops_does_not_depend_on_what_it_is_judged_on(fold):
 # The same race, whoever runs it and whatever is known.
 
 
-def test_same_race_on_all_cores():
-    assert_same(tree_search(), tree_search(n_jobs=2))
+@pytest.mark.parametrize("weight", ["auto", 0.3])
+def test_same_race_on_all_cores(weight):
+    alone, shared = (tree_search(stability_weights=weight, n_jobs=n_jobs) for n_jobs in (None, 2))
+    assert_same(alone, shared)
 
 
 def test_same_race_without_paths():
@@ -265,15 +295,15 @@ def test_resumed_race_is_the_same_race(at, tmp_path, monkeypatch):
     assert again.n_fits_ == 0
 
 
-def test_race_with_all_numbers_at_hand_is_the_same_race(tmp_path):
+@pytest.mark.parametrize("weight", ["auto", 0.3, 1.0])
+def test_race_with_all_numbers_at_hand_is_the_same_race(weight, tmp_path):
     """What a search without a race has left is not looked at before its time."""
-    ledger = tmp_path / "ledger"
-    estimator, grid = SVR(), KERNELS
-    fresh = tree_search(estimator=estimator, grid=grid)
-    tree_search(estimator=estimator, grid=grid, race=False, ledger=ledger)
-    after = tree_search(estimator=estimator, grid=grid, ledger=ledger)
+    kind = {"estimator": SVR(), "grid": KERNELS, "stability_weights": weight}
+    fresh = tree_search(**kind)
+    tree_search(**kind, race=False, ledger=tmp_path / "ledger")
+    after = tree_search(**kind, ledger=tmp_path / "ledger")
     assert_same(fresh, after)
-    assert_same(fresh, tree_search(estimator=estimator, grid=grid, ledger=ledger))
+    assert_same(fresh, tree_search(**kind, ledger=tmp_path / "ledger"))
 
 
 # Cheap, and about the same.
@@ -319,6 +349,14 @@ def test_steady_candidates_stay_at_the_weights_asked_for():
     fixed = tree_search(estimator=Shrunk(), grid=grid, stability_weights=1e4)
     assert fixed.best_params_ == {"share": 0.0}
     assert tree_search(estimator=Shrunk(), grid=grid).ledger_.left[0, 0] > 0
+
+
+@pytest.mark.parametrize("weight", ["auto", 1.0])
+def test_race_with_little_memory_is_the_same_race(weight, monkeypatch):
+    kind = {"estimator": SVR(), "grid": KERNELS, "stability_weights": weight}
+    before = tree_search(**kind)
+    monkeypatch.setattr("steadycv.selection.MOST_WAITING_BYTES", 0)
+    assert_same(before, tree_search(**kind))
 
 
 # Any splitter and any score.

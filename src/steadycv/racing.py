@@ -176,6 +176,7 @@ class Race:
         return is_close
 
     def _values(self, view: View, candidates: NDArray[np.intp], weight: float) -> NDArray[np.float64]:
+        """By candidate, what a view goes by."""
         error = rules.error(self._ledger, view, candidates)
         instability = rules.instability(self._ledger, view, candidates) if weight else error
         return rules.regularized_error(error, instability, weight)
@@ -185,7 +186,7 @@ class Race:
         evaluations = self._fitted[np.ix_(candidates, self._training_sets[view.evaluations])]
         comparisons = self._compared[np.ix_(candidates, view.comparisons)]
         equal = together(row.tobytes() for row in np.hstack([evaluations, comparisons]))
-        return [(_Seen(evaluations[at[0]], comparisons[at[0]]), at) for at in equal]
+        return [(_Seen(evaluations[at[0]], comparisons[at[0]]), np.array(at)) for at in equal]
 
     def _most(self, view: View) -> float:
         """How many runs a view goes on holding."""
@@ -252,19 +253,20 @@ def rounds_of(lattice: Lattice) -> list[list[View]]:
     while waiting:
         before = [len(positions) for positions in looked]
         rows = np.zeros(len(views))
-        needs = {number for served in waiting.values() for number in served}
-        # Training sets that serve nobody but those in need; at first others, too, where someone is left.
-        uses = [needs.issuperset, lambda served, needs=needs: not needs.isdisjoint(served)]
-        for is_useful in uses[: 1 if rounds else 2]:
-            for training_set in sorted(waiting, key=lambda t: max(before[n] for n in waiting[t])):
-                if not needs or not is_useful(waiting[training_set]):
+        in_need = {number for served in waiting.values() for number in served}
+        least_first = sorted(waiting, key=lambda t: max(before[number] for number in waiting[t]))
+        # Those that serve nobody but views in need; at first also others, where some view is left.
+        for others_too in (False,) if rounds else (False, True):
+            for training_set in [t for t in least_first if t in waiting]:
+                served = waiting[training_set].keys()
+                if not (served & in_need if others_too else served <= in_need):
                     continue
                 for number, positions in waiting.pop(training_set).items():
                     looked[number] += positions
                     evaluations = views[number].evaluations[positions].tolist()
                     rows[number] += sum(lattice.n_rows_judged(e) for e in evaluations)
                     if rows[number] >= ROWS:
-                        needs.discard(number)
+                        in_need.discard(number)
         seats = [_as_far_as(view, sorted(seen)) for view, seen in zip(views, looked, strict=True)]
         has_new = [len(seen) > n for seen, n in zip(looked, before, strict=True)]
         everything = [_everything(lattice.final, seats)] if lattice.views else []

@@ -152,27 +152,25 @@ class Planner:
         """What the ledger does not know of what views ask about candidates."""
         lattice = ledger.lattice
         wanted = Wanted.nothing(len(self.lines), lattice)
-        held = self._held(waiting, lattice.n_training_sets)
         evaluated = np.array([training_set for training_set, _ in lattice.evaluations], dtype=np.intp)
         pairs = np.array(lattice.comparisons, dtype=np.intp)
         no_error, no_change = (self._unknown(table) for table in (ledger.error, ledger.change))
         if with_parts:
             no_error |= self._unknown(ledger.first_parts())
+        errors = np.zeros(no_error.shape, dtype=bool)
         for view, candidates in asked:
-            lines = np.unique(self.line_of[candidates])
-            evaluations = (
-                view.evaluations if view.judged is None else np.append(view.evaluations, view.judged)
-            )
-            needed = wanted.training_sets[lines].T
-            np.logical_or.at(needed, evaluated[evaluations], no_error[np.ix_(lines, evaluations)].T)
-            if with_change:
-                unknown = no_change[np.ix_(lines, view.comparisons)]
-                wanted.comparisons[np.ix_(lines, view.comparisons)] |= unknown
-                for training_sets in pairs[view.comparisons].T:
-                    still = unknown & ~held[np.ix_(lines, training_sets)]
-                    np.logical_or.at(needed, training_sets, still.T)
-            wanted.training_sets[lines] = needed.T
+            lines = np.unique(self.line_of[candidates])[:, np.newaxis]
+            errors[lines, view.evaluations] = True
+            if view.judged is not None:
+                errors[lines, view.judged] = True
+            wanted.comparisons[lines, view.comparisons] = with_change
+        needed = wanted.training_sets.T
+        np.logical_or.at(needed, evaluated, (errors & no_error).T)
         if with_change:
+            wanted.comparisons &= no_change
+            held = self._held(waiting, lattice.n_training_sets)
+            for training_sets in pairs.T:
+                np.logical_or.at(needed, training_sets, (wanted.comparisons & ~held[:, training_sets]).T)
             # Whoever asks for the rest later is not to have these fitted again: their losses wait.
             fitted = wanted.training_sets[:, pairs].any(axis=2)
             wanted.comparisons |= no_change & fitted

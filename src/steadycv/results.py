@@ -232,7 +232,7 @@ def choice_of(
         candidate=final,
         params=candidates[final] if final >= 0 else {},
         weight=weight,
-        cv_error=float(rules.error(ledger, ledger.lattice.final)[final]) if final >= 0 else np.inf,
+        cv_error=float(rules.error(ledger, ledger.lattice.final, [final])[0]) if final >= 0 else np.inf,
         nested_error=float(errors.mean()) if len(errors) else np.nan,
         view_candidates=chosen,
         view_errors=errors,

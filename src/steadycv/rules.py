@@ -232,6 +232,6 @@ def _standard_error(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _counted(ledger: Ledger, errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    counted = np.where(np.isposinf(errors), ledger.failed_error, errors)
+    counted = np.where(errors == np.inf, ledger.failed_error, errors)
     # Minus infinity is a score that is no finite number: nobody is chosen for it.
-    return np.where(np.isneginf(counted), np.inf, counted)
+    return np.where(counted == -np.inf, np.inf, counted)

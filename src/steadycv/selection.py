@@ -409,11 +409,12 @@ class Selector:
             [(int(candidates[i]), task.settings[i], error) for i, error in cells.failures.items()],
             cells.scoring_failures.values(),
         )
-        worked = [i for i in range(len(candidates)) if i not in cells.failures]
+        worked: Any = slice(None)  # no copy
+        if cells.failures:
+            worked = [i for i in range(len(candidates)) if i not in cells.failures]
         for (split, method), outputs in cells.kept.items():
             heard = Heard(cells.training_sets[0], split, method)
-            some = outputs if len(worked) == len(candidates) else outputs[worked]
-            self._state.kept.keep(candidates[worked], heard, some)
+            self._state.kept.keep(candidates[worked], heard, outputs[worked])
         if record:
             self._state.ledger.record(candidates, cells)
             self._compare(task, cells)

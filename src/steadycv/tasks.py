@@ -164,7 +164,8 @@ def run_task(problem: Problem, task: Task) -> Iterator[Cells]:
 
 def _reduced(problem: Problem, task: Task) -> Iterator[tuple[Cells, NDArray[np.float64]]]:
     """Cells and losses of one training set after the other, or of several together."""
-    reducer, found = problem.reducer, _outputs_of_many(problem, task)
+    reducer, many = problem.reducer, _Data(problem, task)
+    found = _outputs_of_many(task, many)
     blocks: Iterable[list[int]] = ([training_set] for training_set in task.training_sets)
     if found is not None and reducer.takes_blocks and not any(task.callbacks):
         blocks = reducer.in_blocks(task.training_sets, len(task.settings))
@@ -180,7 +181,8 @@ def _reduced(problem: Problem, task: Task) -> Iterator[tuple[Cells, NDArray[np.f
                 continue
             found = chain(said, found)
         for training_set in block:
-            data, fit, found = _fit(problem, task, number, found)
+            data = many[number]
+            fit, found = _fit(problem, task, number, data, found)
             number += 1
             try:
                 cells, losses = problem.reducer.reduce(training_set, fit, raises=problem.raises)
@@ -232,17 +234,16 @@ def model_of(problem: Problem, setting: dict[str, Any], training_set: int) -> Fi
 
 
 def _fit(
-    problem: Problem, task: Task, number: int, found: Iterator[Outputs] | None
-) -> tuple[PathData, Fit, Iterator[Outputs] | None]:
+    problem: Problem, task: Task, number: int, data: PathData, found: Iterator[Outputs] | None
+) -> tuple[Fit, Iterator[Outputs] | None]:
     """The models of a training set, by its number in the task, and where those of the next come from."""
-    data = _data(problem, task, task.training_sets[number])
     callback = task.callbacks[number] if task.callbacks else None
     start = time.perf_counter()
     try:
         models, failures = _models(problem, task, data, callback, found)
     except Exception as error:
         # What was to come may be wrong as well: from now on one after the other.
-        return data, _failed(problem, task, data, start, error), None
+        return _failed(problem, task, data, start, error), None
     if failures and problem.raises:
         raise ValueError(failures[min(failures)])
     n_settings = len(task.settings)
@@ -250,36 +251,38 @@ def _fit(
     seconds = time.perf_counter() - start
     # Those that failed are counted one by one, as where fits are separate.
     n_fits = len(failures) + (worked is not None)
-    return data, Fit(worked, n_settings, failures, seconds, n_fits), found
+    return Fit(worked, n_settings, failures, seconds, n_fits), found
 
 
-def _outputs_of_many(problem: Problem, task: Task) -> Iterator[Outputs] | None:
+def _outputs_of_many(task: Task, many: _Data) -> Iterator[Outputs] | None:
     """The outputs of every training set, from a path that takes all of them at once."""
     path: Any = task.path
     if not hasattr(path, "outputs_many") or isinstance(task.prepared, Exception):
         return None
 
     def in_turn() -> Iterator[Outputs]:  # so that an error comes with the first outputs
-        yield from path.outputs_many(task.estimator, task.settings, _Data(problem, task))
+        yield from path.outputs_many(task.estimator, task.settings, many)
 
     return in_turn()
 
 
 class _Data(Sequence[PathData]):
-    """All training sets of a task, each sliced when it is looked at."""
+    """All training sets of a task, each sliced when it is looked at; the last one is at hand."""
 
     def __init__(self, problem: Problem, task: Task) -> None:
         self._problem = problem
         self._task = task
+        self._last: tuple[Any, Any] = None, None
 
     def __len__(self) -> int:
         return len(self._task.training_sets)
 
     def __getitem__(self, number: Any) -> Any:
-        training_sets = self._task.training_sets[number]
         if isinstance(number, slice):
-            return [_data(self._problem, self._task, each) for each in training_sets]
-        return _data(self._problem, self._task, training_sets)
+            return [self[each] for each in range(len(self))[number]]
+        if self._last[0] != number:
+            self._last = number, _data(self._problem, self._task, self._task.training_sets[number])
+        return self._last[1]
 
 
 def _data(problem: Problem, task: Task, training_set: int) -> PathData:

@@ -386,7 +386,7 @@ def _ridge(
         targets = _numbers(data.y_train)
     prepared: _Features | _Kernel = data.prepared
     values, exact = prepared.values(data.rows, targets, _weight(data), _penalties(estimator, settings))
-    return values.reshape(len(settings), targets.shape[1], -1).swapaxes(1, 2), exact
+    return values.swapaxes(1, 2), exact
 
 
 def _ridge_of_many(
@@ -462,11 +462,12 @@ class _Features:
         weight: NDArray[np.float64],
         penalties: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Values at all samples, a row for each penalty and target, and which penalties are exact."""
+        """By penalty and target the values at all samples, and which penalties are exact."""
         train = _centred(self.X[rows], y, weight, wanted=self.centred)
         coefs, exact = _solutions(train.X.T @ train.X, train.X.T @ train.y, penalties)
         values = coefs @ (self.X - train.X_mean).T
-        values += np.tile(train.y_mean, len(penalties))[:, np.newaxis]
+        values = values.reshape(len(penalties), len(train.y_mean), -1)
+        values += train.y_mean[:, np.newaxis]
         return values, exact
 
 
@@ -494,7 +495,7 @@ class _Kernel:
         weight: NDArray[np.float64],
         penalties: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Values at all samples, a row for each penalty and target, and which penalties are exact."""
+        """By penalty and target the values at all samples, and which penalties are exact."""
         kernel = self.kernel[rows]
         y_mean = np.zeros(y.shape[1])
         if self.centred:  # in the space of features, at the training set's mean
@@ -504,8 +505,8 @@ class _Kernel:
             kernel = kernel - at_mean - (at_mean[rows] - at_mean[rows] @ share)[:, np.newaxis]
         root = np.sqrt(weight)[:, np.newaxis]
         duals, exact = _solutions(root * kernel[:, rows] * root.T, root * (y - y_mean), penalties)
-        values = (duals * root.T) @ kernel
-        values += np.tile(y_mean, len(penalties))[:, np.newaxis]
+        values = ((duals * root.T) @ kernel).reshape(len(penalties), len(y_mean), -1)
+        values += y_mean[:, np.newaxis]
         return values, exact
 
 

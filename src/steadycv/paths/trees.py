@@ -26,7 +26,7 @@ from steadycv.paths.settings import key_of, together
 from steadycv.paths.truncation import CRITERIA, GrownTree, Limits, endings, loosest, read
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,13 +56,16 @@ class TruncationPath(ChecksDataOnce):
 
     def line(self, estimator: Any, setting: dict[str, Any]) -> Key:
         """Candidates whose trees are grown as one; every candidate where they are grown apart."""
+        return self.line_each(estimator, [setting])[0]
+
+    def line_each(self, estimator: Any, settings: Sequence[dict[str, Any]]) -> list[Key]:
+        """The same for several settings."""
         apart = self._apart(estimator)
         if not apart:
-            return ()
+            return [()] * len(settings)
         if apart == _ALL_APART:
-            return key_of(setting)
-        (limits,) = self._limits(estimator, [setting])
-        return _some(limits, apart)
+            return [key_of(setting) for setting in settings]
+        return [_some(limits, apart) for limits in self._limits(estimator, settings)]
 
     def in_one_fit(self, estimator: Any) -> list[str]:
         """Those in which trees of one growth may differ."""
@@ -83,16 +86,22 @@ class TruncationPath(ChecksDataOnce):
 
     def outputs(self, estimator: Any, settings: list[dict[str, Any]], data: PathData) -> Outputs:
         """Grow as little as possible, and read every setting off what was grown."""
-        limits = self._limits(estimator, settings, len(data.rows))
-        apart = self._apart(estimator)
-        if not apart:
-            return self._outputs(estimator, settings, limits, data)
-        grown = together(_some(limit, apart) for limit in limits)
-        parts = [
-            self._outputs(estimator, [settings[i] for i in members], [limits[i] for i in members], data)
-            for members in grown
-        ]
-        return joined(grown, parts)
+        [outputs] = self.outputs_many(estimator, settings, [data])
+        return outputs
+
+    def outputs_many(
+        self, estimator: Any, settings: list[dict[str, Any]], many: Sequence[PathData]
+    ) -> Iterator[Outputs]:
+        """The same for several training sets."""
+        apart, of_shares = self._apart(estimator), self._limits(estimator, settings)
+        for data in many:
+            limits = [limit.for_rows(len(data.rows)) for limit in of_shares]
+            grown = together(_some(limit, apart) for limit in limits) if apart else [range(len(limits))]
+            parts = [
+                self._outputs(estimator, [settings[i] for i in own], [limits[i] for i in own], data)
+                for own in grown
+            ]
+            yield joined(grown, parts)
 
     def _apart(self, estimator: Any) -> tuple[str, ...]:
         """The limits in which trees of one growth must not differ.
@@ -116,17 +125,11 @@ class TruncationPath(ChecksDataOnce):
     def _splitter(self, tree: Any) -> str:
         return str(tree.splitter)
 
-    def _limits(
-        self, estimator: Any, settings: Sequence[dict[str, Any]], n_rows: int | None = None
-    ) -> list[Limits]:
-        """The limits of each setting, with numbers of rows in place of fractions if it is known."""
+    def _limits(self, estimator: Any, settings: Sequence[dict[str, Any]]) -> list[Limits]:
+        """The limits of each setting."""
         own = self._tree(estimator)
-        columns = []
-        for name in Limits._fields:
-            key, default = self.prefix + name, getattr(own, name)
-            columns.append([setting.get(key, default) for setting in settings])
-        limits = list(map(Limits, *columns))
-        return limits if n_rows is None else [limit.for_rows(n_rows) for limit in limits]
+        known = [(self.prefix + name, getattr(own, name)) for name in Limits._fields]
+        return [Limits(*[setting.get(*each) for each in known]) for setting in settings]
 
     @abstractmethod
     def _outputs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,8 +42,9 @@ class Neighbors(NamedTuple):
 class Nearest:
     """The nearest of some rows to every sample, from the distances of all.
 
-    For one training set they are looked for among its rows. When a second one is asked for, a sorted
-    list of all samples is made, of which its rows are kept: the neighbours are the same.
+    For one training set they are looked for among its rows. For all samples, or when a second one is
+    asked for, a sorted list of all samples is made, of which its rows are kept: the neighbours are the
+    same.
     """
 
     def __init__(self, distances: NDArray[np.float64]) -> None:
@@ -52,11 +54,11 @@ class Nearest:
 
     def among(self, rows: NDArray[np.intp], n_wanted: int) -> Neighbors:
         """The nearest of some rows, one column for each sample."""
-        if not self._was_asked:
-            self._was_asked = True
+        n_samples, was_asked = len(self._distances), self._was_asked
+        self._was_asked = True
+        if not was_asked and len(rows) < n_samples:
             near = _smallest(self._distances, n_wanted, rows)
             return Neighbors(near.distances.T.copy(), rows[near.indices.T])
-        n_samples = len(self._distances)
         known = np.zeros(n_samples, dtype=bool)
         known[rows] = True
         # The beginning of the list has enough of most training sets.
@@ -77,7 +79,7 @@ class Nearest:
         """At least so many nearest samples of each, one row for it."""
         if self._list is None or self._list.indices.shape[1] < number:
             # Room for training sets that are smaller.
-            self._list = _smallest(self._distances, min(2 * number, len(self._distances)))
+            self._list = _smallest(self._distances, min(3 * number, len(self._distances)))
         return self._list
 
 
@@ -180,7 +182,7 @@ class RegressorPath(ChecksDataOnce):
             neighbors = _nearest(estimator, data, largest, min(largest + 1, n_train))
             tie = ROUGH_TIE if data.prepared is None else TIE
             unsure[~alone] |= _ties(neighbors.distances, numbers[~alone], tie)
-            shares = table[neighbors.indices[:largest]]
+            shares = table.take(neighbors.indices[:largest], axis=0)
             for kind in (False, True):
                 some = np.flatnonzero(~alone & (by_distance == kind))
                 if len(some):
@@ -269,9 +271,14 @@ def _means(
     if weights is None:
         sums, totals = values, np.arange(1.0, len(values) + 1)[:, np.newaxis, np.newaxis]
     else:
-        sums, totals = values * weights[..., np.newaxis], weights.cumsum(axis=0)[..., np.newaxis]
-    means: NDArray[np.float64] = sums.cumsum(axis=0)[numbers - 1] / totals[numbers - 1]
+        sums, totals = values * weights[..., np.newaxis], _running(weights)[..., np.newaxis]
+    means: NDArray[np.float64] = _running(sums)[numbers - 1] / totals[numbers - 1]
     return means
+
+
+def _running(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums of the first rows. `cumsum` goes down the columns, and takes thrice the time."""
+    return np.array(list(accumulate(table)))
 
 
 register_path(KNeighborsRegressor, RegressorPath())

@@ -503,6 +503,44 @@ class Conclusions:
                         self._offers[kind] = self._delivery.offer(kind)
         return {kind: self._offers[kind] for kind in DELIVER if kind in self._offers}
 
+    def delivered_as(self, deliver: str) -> Any:
+        """One of `offers_`, fitted: what the search would have delivered with another `deliver`.
+
+        Nothing of the search is fitted again, only what is delivered.
+
+        Parameters
+        ----------
+        deliver : str
+            A key of `offers_`.
+
+        Returns
+        -------
+        estimator : estimator object
+            The model, the committee, the ensemble or the student.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from steadycv import StabilitySearchCV
+        >>> search = StabilitySearchCV(DecisionTreeRegressor(), {"max_depth": range(1, 8)})
+        >>> search = search.fit(*load_diabetes(return_X_y=True))
+        >>> len(search.delivered_as("committee").estimators_)
+        5
+        """
+        if deliver not in self.offers_:
+            raise ValueError(
+                f"deliver must be one of offers_, {', '.join(self.offers_)}; got {deliver!r}."
+            )
+        if deliver == self.deliver and self.refit:
+            return self.best_estimator_
+        if self._delivery is None:
+            raise AttributeError(
+                "delivered_as is there where offers_ has a committee, and not after pickling: it takes "
+                "the data to fit what is delivered."
+            )
+        return self._delivery.fitted(self._offers[deliver], self.cv)[0]
+
     def _offered(self) -> Offer:
         check_is_fitted(self)
         if self.deliver not in self._offers:

@@ -389,6 +389,8 @@ class Delivery:
         problem, lattice = self._problem, self._lattice
         params = tuple(self._candidates[candidate] for candidate in offer.candidates)
         members = lattice.members(lattice.final)
+        if offer.deliver == "model":
+            return self._fitted(offer.candidates[0], lattice.final.reference), Delivered("model", params)
         if offer.deliver == "student":
             lesson = Lesson(problem.X, problem.y, problem.fit_params, lattice.n_samples)
             if offer.teaching.share:

@@ -51,11 +51,16 @@ class ErrorWords:
     def of(cls, search: StabilitySearchCV) -> ErrorWords:
         """The words for a fitted search."""
         check_is_fitted(search)
-        loss = "" if search.loss_ is None else loss_name(search.loss_)
-        if search.driving_score_ is None:
-            return cls(loss)
-        name, is_score = _score(search)
-        return cls(name, name, True, loss) if is_score else cls(name, loss=loss)
+        return cls.found(search.loss_, search.driving_score_, search.scorer_, search.scoring)
+
+    @classmethod
+    def found(cls, loss: Any, driving_score: str | None, scorer: Any, scoring: Any) -> ErrorWords:
+        """The words for what a search has, or would have, in the attributes of these names."""
+        of_loss = "" if loss is None else loss_name(loss)
+        if driving_score is None:
+            return cls(of_loss)
+        name, is_score = _score(driving_score, scorer, scoring)
+        return cls(name, name, True, of_loss) if is_score else cls(name, loss=of_loss)
 
     def shown(self, error: Any) -> Any:
         """The number or the numbers that people see."""
@@ -149,17 +154,16 @@ def with_article(noun: str) -> str:
     return f"{'an' if re.match('[aeiou]|[flmnrsx][0-9]', noun) else 'a'} {noun}"
 
 
-def _score(search: StabilitySearchCV) -> tuple[str, bool]:
+def _score(driving: str, scorer: Any, scoring: Any) -> tuple[str, bool]:
     """The name of the score that drives, and whether it is shown; if not, minus it is an error."""
-    scorer = search.scorer_
     if isinstance(scorer, dict):
-        scorer = scorer[str(search.driving_score_)]
+        scorer = scorer[driving]
     parts = parts_of_scorer(scorer)
     is_score = parts is None or parts.sign > 0
-    if isinstance(search.scoring, str):
-        name = search.scoring
-    elif search.driving_score_ != "score":
-        name = str(search.driving_score_)
+    if isinstance(scoring, str):
+        name = scoring
+    elif driving != "score":
+        name = driving
     else:  # of a function
         function = scorer if parts is None else parts.function
         name = str(getattr(function, "__name__", "score")).replace("<lambda>", "score")

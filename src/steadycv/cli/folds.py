@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["fewest_rows", "find_folds", "find_groups", "forward_in_time"]
+__all__ = ["fewest_rows", "find_folds", "find_groups", "forward_in_time", "partition"]
 
 
 def find_folds(target: Target, groups: Any, n_folds: int, n_repeats: int, seed: int) -> Any:
@@ -33,16 +33,21 @@ def find_folds(target: Target, groups: Any, n_folds: int, n_repeats: int, seed: 
     _check_n(target, n_folds)
     _check_sizes(target, groups, n_folds)
     by_class = target.task == "classification"
-    if groups is None and n_repeats == 1:
-        splitter = StratifiedKFold if by_class else KFold
-        return splitter(n_folds, shuffle=True, random_state=seed)
+    if n_repeats == 1:
+        return partition(n_folds, seed, by_class=by_class, grouped=groups is not None)
     if groups is None:
         splitter = RepeatedStratifiedKFold if by_class else RepeatedKFold
         return splitter(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
-    if n_repeats == 1:
-        splitter = StratifiedGroupKFold if by_class else GroupKFold
-        return splitter(n_folds, shuffle=True, random_state=seed)
     return RepeatedGroupKFold(n_folds, n_repeats, seed, by_class)
+
+
+def partition(n_folds: int, seed: int, *, by_class: bool, grouped: bool) -> Any:
+    """A splitter into folds at random, once."""
+    if grouped:
+        splitter = StratifiedGroupKFold if by_class else GroupKFold
+    else:
+        splitter = StratifiedKFold if by_class else KFold
+    return splitter(n_folds, shuffle=True, random_state=seed)
 
 
 def forward_in_time(target: Target, n_splits: int) -> TimeSeriesSplit:
@@ -88,9 +93,8 @@ class RepeatedGroupKFold:
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Training and test rows, one repeat after the other."""
-        splitter = StratifiedGroupKFold if self.by_class else GroupKFold
         for seed in np.random.SeedSequence(self.random_state).generate_state(self.n_repeats):
-            folds = splitter(self.n_splits, shuffle=True, random_state=int(seed))
+            folds = partition(self.n_splits, int(seed), by_class=self.by_class, grouped=True)
             yield from folds.split(X, y, groups)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002

@@ -69,6 +69,11 @@ class Prepared:
     notes: list[str]
     hints: list[str]  # those of the notes that say what to look at before the result is believed
 
+    def facts(self, *more: str) -> str:
+        """What was done to the data, for a page."""
+        first = [f"Predicted: {self.target.name}.", *more]
+        return " ".join([*first, *(note for note in self.notes if note not in self.hints)])
+
 
 def prepared(request: Request) -> Prepared:
     """Read everything that the request names, and refuse what cannot be done."""

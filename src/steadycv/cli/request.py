@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
-__all__ = ["AUTO", "FEWEST_FOLDS", "LEDGER", "OUT", "Deliver", "Request", "Rule", "Task", "TuneRequest"]
+__all__ = [
+    "AUTO",
+    "COMPARISON",
+    "FEWEST_FOLDS",
+    "LEDGER",
+    "OUT",
+    "PARTS",
+    "CompareRequest",
+    "Deliver",
+    "Request",
+    "Rule",
+    "Task",
+    "TuneRequest",
+]
 
 OUT = Path("steadycv-results")
+COMPARISON = Path("steadycv-comparison")
 LEDGER = "ledger.sqlite"
 AUTO = "auto"
+PARTS = 10  # one of which is tested on
 FEWEST_FOLDS = 3  # two can be left out, and one remains
 
 
@@ -127,3 +143,31 @@ class TuneRequest(Request):
         """A model's ledger: of several models each has one."""
         path = self.ledger
         return path.with_name(f"{path.stem}-{model}{path.suffix}") if len(self.model) > 1 else path
+
+
+@dataclass(frozen=True)
+class CompareRequest(Request):
+    """What ``steadycv compare`` is asked."""
+
+    name: ClassVar[str] = "compare"
+    deliver: tuple[Deliver, ...] = (Deliver.committee, Deliver.ensemble, Deliver.student)
+    splits: int | None = None
+    out: Path = COMPARISON
+
+    @property
+    def delivers(self) -> tuple[Deliver, ...]:
+        """The kinds, besides the choices."""
+        return tuple(each for each in self.deliver if each != Deliver.model)
+
+    @property
+    def rows_a_class(self) -> int:
+        """How many rows a class needs, so that the part that is not tested on has enough."""
+        return self.folds + math.ceil(self.folds / (PARTS - 1))
+
+    @property
+    def how(self) -> str:
+        """What is tuned on and tested on, in words."""
+        if self.time is not None:
+            return f"tuned on what came before by {self.time}, tested on what came next"
+        together = "" if self.groups is None else f", rows with the same {self.groups} together"
+        return f"tuned on about nine tenths of the rows, tested on the others{together}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from steadycv.search import StabilitySearchCV
     from steadycv.tables.readings import Reading
 
-__all__ = ["FORMAT_VERSION", "candidates_csv", "results_json"]
+__all__ = ["FORMAT_VERSION", "candidates_csv", "plain", "results_json"]
 
 FORMAT_VERSION = 3
 """Of the JSON file; it grows when something in it is renamed, removed or changes its meaning."""
@@ -60,7 +60,7 @@ def results_json(problem: Problem, ranking: list[Content]) -> str:
         "best_model": ranking[0].name,
         "models": [_of_model(each) for each in ranking],
     }
-    return json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def candidates_csv(ranking: list[Content]) -> str:
@@ -77,12 +77,12 @@ def candidates_csv(ranking: list[Content]) -> str:
         results = each.search.cv_results_
         for i, params in enumerate(results["params"]):
             short = _short(params)
-            errors = [_plain(results[measure][i]) for measure in MEASURES]
-            score = _plain(results["mean_test_score"][i])
+            errors = [plain(results[measure][i]) for measure in MEASURES]
+            score = plain(results["mean_test_score"][i])
             rank = None if errors[-1] is None else int(results["rank_regularized_error"][i])
             values = [short.get(name) for name in names]
             chosen_by = _chosen_by(each.search, i)
-            writer.writerow([each.name, *map(_plain, values), *errors, score, rank, chosen_by])
+            writer.writerow([each.name, *map(plain, values), *errors, score, rank, chosen_by])
     return text.getvalue()
 
 
@@ -169,12 +169,12 @@ def _chosen_by(search: StabilitySearchCV, candidate: int) -> str:
     return "both" if steady and plain else "steady" if steady else "plain" if plain else ""
 
 
-def _plain(value: Any) -> Any:
-    """Without numpy's numbers, and None for those that are not finite."""
+def plain(value: Any) -> Any:
+    """A value without numpy's numbers, and None for those that are not finite."""
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
 
-__all__ = ["run_tune"]
+__all__ = ["make_folder", "run_tune"]
 
 REPORT, RESULTS, JSON, MODEL = "report.html", "results.csv", "results.json", "model.skops"
 
@@ -46,7 +46,7 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     problem = prepare(request)
     if request.mlflow:
         reach_mlflow()
-    _make(request.out)
+    make_folder(request.out)
     n_told = len(problem.notes) if watched else 0
     for note in problem.notes[:n_told]:
         say(terminal, note)
@@ -80,7 +80,8 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     say(screen, f"In {request.out}: {', '.join(files)}{logged}.")
 
 
-def _make(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make the folder of the results; refused where nothing can be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -113,7 +114,7 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
         out / REPORT,
         data_name=problem.name,
         command=problem.request.command(),
-        notes=[_facts(problem), *problem.hints],
+        notes=[problem.facts(f"Splits: {problem.request.splits}."), *problem.hints],
     )
     write_whole(out / RESULTS, candidates_csv(ranking).encode())
     write_whole(out / JSON, results_json(problem, ranking).encode())
@@ -140,8 +141,3 @@ def _log(problem: Problem, ranking: list[Content]) -> None:
             name=f"{content.name} on {problem.name}",
             data_name=problem.name,
         )
-
-
-def _facts(problem: Problem) -> str:
-    facts = [f"Predicted: {problem.target.name}.", f"Splits: {problem.request.splits}."]
-    return " ".join([*facts, *(note for note in problem.notes if note not in problem.hints)])

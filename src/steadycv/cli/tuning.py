@@ -16,7 +16,7 @@ from steadycv.failures import HOW_TO_SEE_ALL
 from steadycv.rules import CHOOSE_WEIGHT, HAVE_WEIGHT
 from steadycv.search import StabilitySearchCV
 
-__all__ = ["Problem", "fit", "prepare"]
+__all__ = ["Problem", "fit", "prepare", "reason"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def fit(problem: Problem, name: str, *, progress: bool) -> None:
         try:
             search.fit(problem.X, problem.target.y, **params)
         except (ValueError, TypeError) as error:
-            raise UserError(f"{name}: {_reason(error)}") from error
+            raise UserError(f"{name}: {reason(error)}") from error
     problem.notes.extend(f"{name}: {note}" for note in _in_words(caught))
 
 
@@ -94,7 +94,7 @@ def _weights(text: str) -> str | list[float]:
     return weights
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """An error of a search in one line."""
     text = str(error)
     if "fits failed" in text:

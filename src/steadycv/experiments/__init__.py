@@ -1,6 +1,6 @@
 """The paper's tables and figures, run again; and the same comparison on one's own data."""
 
-from steadycv.experiments.comparison import ComparedModel, run_comparison
+from steadycv.experiments.comparison import ComparedModel, TrainTest, run_comparison
 from steadycv.experiments.figure_summary import draw_figure, read_figure, summarize_figure
 from steadycv.experiments.figures import FIGURES, run_figure
 from steadycv.experiments.models import Model
@@ -18,6 +18,7 @@ __all__ = [
     "Results",
     "Sheet",
     "Table",
+    "TrainTest",
     "Verdict",
     "draw_figure",
     "judge",

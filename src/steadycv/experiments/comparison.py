@@ -1,152 +1,222 @@
-"""Several selections on one's own data, from the fits of one search a split.
-
-Nested selection has the default weights here: the paper's ten, and 0.
-"""
+"""Choices and deliveries on one's own data: all of them from the fits of one search a split."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import partial
-from math import nan, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from steadycv.candidates import Grid as CandidateGrid
-from steadycv.experiments.models import NESTED, PLAIN, WEIGHTS, Choice, outcomes
-from steadycv.experiments.result_file import ResultFile
+from steadycv.error_words import ErrorWords
+from steadycv.estimators import new_estimator
+from steadycv.experiments.result_file import ResultFile, Unit
 from steadycv.experiments.running import fingerprint_of, run_units
-from steadycv.experiments.table_runs import COLUMNS, KEY, split_unit
-from steadycv.rules import first_minimum
+from steadycv.measures import Rows, Scored
+from steadycv.offers import DELIVER
+from steadycv.scoring import LossScorer, find_judging
 from steadycv.search import StabilitySearchCV
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from steadycv.experiments.models import Outcome
-    from steadycv.experiments.splits import Split
+__all__ = ["AVERAGES", "COLUMNS", "KEY", "PLAIN", "ComparedModel", "TrainTest", "run_comparison"]
 
-__all__ = ["FIXED_WEIGHTS", "ONE_STANDARD_ERROR", "ComparedModel", "run_comparison"]
+PLAIN, STEADY, ONE_STANDARD_ERROR = "plain choice", "steady choice", "one standard error"
+AVERAGES = DELIVER[1:]
+KEY = ("data", "model", "split")
+COLUMNS = (
+    "served",
+    "parameters",
+    "promise",
+    "test_error",
+    "n_train",
+    "n_test",
+    "same_choice",
+    "warnings",
+    "seconds",
+)
 
-ONE_STANDARD_ERROR = "one standard error"
-FIXED_WEIGHTS = (0.1, 1.0, 10.0)
+
+class TrainTest(NamedTuple):
+    """The rows to tune on, and those to test on."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+class Served(NamedTuple):
+    """Something that was chosen or delivered, what it promised, and how it did on the test rows."""
+
+    served: str
+    parameters: Any
+    promise: float
+    test_error: float
+    same_choice: bool
 
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """A model whose selections are compared.
+    """A model whose choices and deliveries are compared.
 
     Attributes
     ----------
     name : str
         What it is called.
-    estimator : callable
-        Makes it.
+    estimator : estimator object
+        The model.
     grid : callable
-        The grid, given the data to tune on: a dict whose values go from the simplest on. The first axis
-        counts most. The rule of one standard error takes the first candidate that is good enough.
+        The grid, given the data to tune on.
+    cv : object
+        How the rows to tune on are split, as in StabilitySearchCV.
+    scoring : str, callable or None
+        The score that drives, as there.
+    deliver : tuple of str
+        What is delivered besides the choices: of ``"committee"``, ``"ensemble"`` and ``"student"``.
     """
 
     name: str
-    estimator: Callable[[], Any]
+    estimator: Any
     grid: Callable[[Any, Any], dict[str, list[Any]]]
+    cv: Any = None
+    scoring: Any = None
+    deliver: tuple[str, ...] = AVERAGES
 
     @property
-    def selections(self) -> tuple[str, ...]:
-        """The selections that a run gives an outcome of."""
-        return (PLAIN, NESTED, ONE_STANDARD_ERROR, *map(fixed_name, FIXED_WEIGHTS))
+    def names(self) -> tuple[str, ...]:
+        """What a run gives an outcome of."""
+        return (PLAIN, STEADY, ONE_STANDARD_ERROR, *(each for each in AVERAGES if each in self.deliver))
 
     def configuration(self, X: Any, y: Any) -> Any:
         """What its results on some data depend on."""
-        return self.name, repr(self.estimator()), self.grid(X, y)
+        return (
+            *(self.name, repr(self.estimator), self.grid(X, y)),
+            *(repr(self.cv), repr(self.scoring), self.names),
+        )
 
-    def run(self, split: Split) -> list[Outcome]:
-        """Tune on one split, and try what was chosen on the test data."""
-        grid = self.grid(split.X, split.y)
-        search = StabilitySearchCV(
-            self.estimator(),
-            grid,
-            stability_weights=np.union1d([0.0, *WEIGHTS], FIXED_WEIGHTS),
-            rule="paper",
-            loss="squared_error",
-            cv=split.cv,
-            refit=False,
-            error_score="raise",
-        ).fit(split.X, split.y)
-        cv_error = search.cv_results_["cv_error"]
-        weights, index, error = (search.weights_[name] for name in ("weight", "index", "mean_error"))
-        is_default = ~np.isin(weights, FIXED_WEIGHTS)
-        best = int(np.flatnonzero(is_default)[first_minimum(error[is_default])])
-        simple = simplest_within_one_standard_error(search, grid)
-        choices = [
-            Choice(PLAIN, search.plain_index_, 0.0, float(cv_error.min()), float(error[0])),
-            _weighed(NESTED, best, weights, index, error),
-            Choice(ONE_STANDARD_ERROR, simple, nan, float(cv_error[simple]), nan),
+    def search(self, X: Any, y: Any) -> StabilitySearchCV:
+        """The search on some data, of which all choices and deliveries are read."""
+        return StabilitySearchCV(
+            self.estimator,
+            self.grid(X, y),
+            scoring=self.scoring,
+            cv=self.cv,
+            race=False,  # committees and the rule of one standard error need all candidates
+            deliver=self.names[-1] if self.deliver else "model",  # a student has to be asked for
+        )
+
+    def errors(self, X: Any, y: Any) -> tuple[ErrorWords, Callable[[NDArray[np.intp]], str | None]]:
+        """The words for its errors; and what says why nobody can be judged on some rows, if so."""
+        search = self.search(X, y)
+        scorers, _ = search._get_scorers()
+        judging = find_judging(search, scorers, X, y, {}, {})
+        driving = judging.name if isinstance(judging.measure, Scored) else None
+        words = ErrorWords.found(judging.loss, driving, scorers, self.scoring)
+        return words, lambda rows: judging.measure.undefined(Rows(rows, None, len(y)))
+
+    def run(self, X: Any, y: Any, split: TrainTest, groups: Any = None) -> list[Served]:
+        """Tune on one part of the rows, and try everything that comes of it on the other."""
+        rows = getattr(X, "iloc", X)
+        X_train, y_train, X_test, y_test = (
+            rows[split.train],
+            y[split.train],
+            rows[split.test],
+            y[split.test],
+        )
+        params = {} if groups is None else {"groups": groups[split.train]}
+        search = self.search(X_train, y_train).fit(X_train, y_train, **params)
+        scorer = search.scorer_ if search.driving_score_ else LossScorer(search.loss_)
+        chosen, candidates = search.rules_, search.cv_results_["params"]
+        plain, close = chosen["plain"], chosen["one_standard_error"]
+        choices = (
+            (PLAIN, plain.candidate, plain.cv_error),
+            (STEADY, search.best_index_, search.offers_["model"].promise),
+            (ONE_STANDARD_ERROR, close.candidate, close.nested_error),
+        )
+        errors = {
+            candidate: -scorer(
+                new_estimator(self.estimator, candidates[candidate]).fit(X_train, y_train),
+                X_test,
+                y_test,
+            )
+            for candidate in {candidate for _, candidate, _ in choices}
+        }
+        return [
+            Served(name, candidates[c], promise, errors[c], c == plain.candidate)
+            for name, c, promise in choices
+        ] + [
+            Served(
+                name,
+                [candidates[candidate] for candidate in search.offers_[name].candidates],
+                search.offers_[name].promise,
+                -scorer(search.delivered_as(name), X_test, y_test),
+                same_choice=False,
+            )
+            for name in self.names[len(choices) :]
         ]
-        for weight in FIXED_WEIGHTS:
-            [i] = np.flatnonzero(weights == weight).tolist()
-            choices.append(_weighed(fixed_name(weight), i, weights, index, error))
-        return outcomes(search, choices, split)
 
 
 def run_comparison(
-    model: ComparedModel,
+    models: Sequence[ComparedModel],
     X: Any,
-    y: NDArray[np.float64],
+    y: NDArray[Any],
+    splits: Sequence[TrainTest],
     path: Path,
     *,
     name: str = "data",
-    n_splits: int = 50,
-    seed: int = 0,
+    groups: NDArray[Any] | None = None,
+    only: Sequence[int] | None = None,
     jobs: int = 1,
     progress: bool = False,
 ) -> None:
-    """Compare the selections of a model on random splits, or go on with it; rows are in a CSV file.
+    """Compare choices and deliveries on several splits, or go on with it; rows are in a CSV file.
 
     Parameters
     ----------
-    model : ComparedModel
-        The model.
+    models : sequence of ComparedModel
+        The models.
     X, y : data
         The samples.
+    splits : sequence of TrainTest
+        The rows to tune on and to test on, in each split.
     path : Path
         The file, as that of :func:`run_table`.
     name : str, default="data"
-        What the data are called; the splits depend on it.
-    n_splits : int, default=50
-        How many random splits.
-    seed, jobs, progress
+        What the data are called.
+    groups : ndarray, default=None
+        What the splitters of the models keep together.
+    only : sequence of int, default=None
+        The numbers of the splits to do; all by default.
+    jobs, progress
         As in :func:`run_table`.
     """
     described = X.to_csv() if hasattr(X, "to_csv") else X
-    fingerprint = fingerprint_of(seed, name, described, y, model.configuration(X, y))
-    unit = partial(split_unit, "comparison", model, name, (X, y), seed=seed, fingerprint=fingerprint)
-    with ResultFile(path, KEY, COLUMNS, seed=seed) as file:
-        run_units([unit(i) for i in range(n_splits)], file, jobs=jobs, progress=progress)
+    shared = fingerprint_of(described, y, groups)
+    prints = {model.name: fingerprint_of(shared, model.configuration(X, y)) for model in models}
+    # Splits in the outermost loop: when interrupted, all models have got equally far.
+    units = [
+        Unit(
+            {"data": name, "model": model.name, "split": number},
+            fingerprint_of(prints[model.name], split.train, split.test),
+            len(model.names),
+            partial(_rows, model, X, y, split, groups),
+        )
+        for number, split in enumerate(splits)
+        if only is None or number in only
+        for model in models
+    ]
+    with ResultFile(path, KEY, COLUMNS) as file:
+        run_units(units, file, jobs=jobs, progress=progress)
 
 
-def fixed_name(weight: float) -> str:
-    """What the selection with a fixed weight is called."""
-    return f"weight {weight:g}"
-
-
-def simplest_within_one_standard_error(search: StabilitySearchCV, grid: dict[str, list[Any]]) -> int:
-    """The simplest candidate whose CV error is within a standard error of the lowest one.
-
-    The standard error is that of the lowest one's mean over folds. Simpler is what comes first in the
-    grid as it is written, whose first axis counts most.
-    """
-    cv_error = search.cv_results_["cv_error"]
-    best = search.plain_index_
-    of_folds = search.ledger_.error[best, search.lattice_.final.evaluations]
-    limit = cv_error[best] + of_folds.std(ddof=1) / sqrt(len(of_folds))
-    [box] = CandidateGrid(grid).boxes
-    ordered = box.table().ravel()
-    return int(ordered[np.argmax(cv_error[ordered] <= limit)])
-
-
-def _weighed(name: str, i: int, weights: Any, index: Any, error: Any) -> Choice:
-    return Choice(name, int(index[i]), float(weights[i]), float(error[i]), float(error[i]))
+def _rows(
+    model: ComparedModel, X: Any, y: NDArray[Any], split: TrainTest, groups: Any
+) -> list[dict[str, Any]]:
+    sizes = {"n_train": len(split.train), "n_test": len(split.test)}
+    return [
+        sizes | each._asdict() | {"parameters": json.dumps(each.parameters, default=repr)}
+        for each in model.run(X, y, split, groups)
+    ]

@@ -1,126 +1,342 @@
-"""Which selection served best on test data, and how sure that is, in numbers and in words."""
+"""Which choice or delivery served best on test rows, and how sure that is, in numbers and in words.
+
+Splits share most of their rows, so means over them vary more than their spread says. Nadeau and
+Bengio's correction is in every interval and probability here: the variance of a mean is the splits'
+variance times ``1 / n_splits + n_test / n_train``.
+"""
 
 from __future__ import annotations
 
-from math import isnan
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.stats import t as student_t
 
-from steadycv.experiments.bootstrap import mean_ratio, resamples
-from steadycv.experiments.models import NESTED, PLAIN
-from steadycv.experiments.sheets import Sheet, interval, number, percent
+from steadycv.experiments.comparison import AVERAGES, COLUMNS, KEY, PLAIN
+from steadycv.experiments.result_file import read_frame
+from steadycv.words import number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
-    from steadycv.experiments.bootstrap import Ratio
-    from steadycv.experiments.summary import Results
+    from steadycv.error_words import ErrorWords
 
-__all__ = ["Verdict", "judge"]
+__all__ = [
+    "FEWEST_SPLITS",
+    "Beside",
+    "Line",
+    "Verdict",
+    "beside_mean",
+    "interval_of_mean",
+    "judge",
+    "probabilities_of_lowest",
+    "verdict",
+]
 
-SURE, LIKELY = 0.95, 0.8
+SURE, LIKELY, POSSIBLE = 0.95, 0.8, 0.05
+FEWEST_SPLITS = 20
+"""Of fewer no verdict is called likely."""
+COVERAGE = 0.95
+N_DRAWS = 20_000
+TIE = 1e-12
 
 
-class Verdict(NamedTuple):
-    """Selections side by side, which has the lowest mean test error, and what to make of it.
+class Beside(NamedTuple):
+    """A mean beside another one, and where the truth should be 95 times in 100.
 
-    `best` has several where these had the same test error on every split. `sureness` is the share of
-    bootstrap resamples of the splits in which it is the lowest.
+    Errors are told as ratios; scores, and errors beside none at all, as differences.
     """
 
-    sheet: Sheet
-    best: list[str]
-    sureness: float
-    words: list[str]
+    value: float
+    low: float
+    high: float
+    is_ratio: bool
+
+    def in_words(self) -> str:
+        """How far it is below or above.
+
+        Examples
+        --------
+        >>> Beside(0.8, 0.7, 0.9, is_ratio=True).in_words(), Beside(0.02, -0.01, 0.05, False).in_words()
+        ('20.0% below', '0.02 above')
+        """
+        gap = self.value - 1 if self.is_ratio else self.value
+        amount = f"{abs(gap):.1%}" if self.is_ratio else number(abs(gap), 2)
+        return f"{amount} {'below' if gap < 0 else 'above'}"
+
+    def shown(self) -> str:
+        """The number."""
+        return f"{self.value:.3f}" if self.is_ratio else number(self.value, 2)
+
+    def range(self) -> str:
+        """The interval."""
+        if self.is_ratio:
+            return f"{self.low:.2f} to {self.high:.2f}"
+        return f"{number(self.low, 2)} to {number(self.high, 2)}"
 
 
-def judge(results: Results, dataset: str, model: str, selections: tuple[str, ...]) -> Verdict:
-    """Compare the selections on the splits of one data set."""
-    test, reported, same = (
-        {name: results.values(dataset, model, name, column) for name in selections}
-        for column in ("test_error", "reported_error", "same_choice")
-    )
-    table = np.array([test[name] for name in selections])
-    shares = _shares_of_lowest(table)
-    ratios = {name: mean_ratio([test[name]], [test[PLAIN]]) for name in selections}
-    promises = {name: mean_ratio([reported[name]], [test[name]]) for name in selections}
-    sheet = Sheet(
-        f"{model} on {table.shape[1]} random splits, nine tenths to tune on and one tenth to test on",
-        (
-            *("selection", "test MSE", "over kCV's (95 %)"),
-            *("lowest", "same choice", "promised / test"),
-        ),
-        [
-            (
-                name,
-                number(float(test[name].mean())),
-                _with_interval(ratios[name]),
-                percent(share),
-                percent(float(same[name].mean())),
-                _digits(promises[name].value),
+class Line(NamedTuple):
+    """One that was compared.
+
+    Attributes
+    ----------
+    model, name : str
+        Which model it is of, and what was chosen or delivered.
+    errors : ndarray
+        The error on the test rows of each split.
+    over_plain : Beside
+        Its mean beside that of the model's plain choice.
+    lowest : float
+        The probability that it is the best; with all others beside.
+    same_choice : float
+        The share of splits in which it was the plain choice.
+    promised : Beside
+        What it promised, beside the test error.
+    """
+
+    model: str
+    name: str
+    errors: NDArray[np.float64]
+    over_plain: Beside
+    lowest: float
+    same_choice: float
+    promised: Beside
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is one of the candidates, and not made of several models."""
+        return self.name not in AVERAGES
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All that were compared, which served best, and what to make of it.
+
+    Attributes
+    ----------
+    lines : list of Line
+        All that were compared.
+    best : list of int
+        Those with the lowest mean test error; several where they were equal on every split.
+    n_splits : int
+        How many splits there are.
+    words : ErrorWords
+        The words for errors.
+    """
+
+    lines: list[Line]
+    best: list[int]
+    n_splits: int
+    words: ErrorWords
+
+    @property
+    def sureness(self) -> float:
+        """The probability that what served best is the best."""
+        return float(sum(self.lines[i].lowest for i in self.best))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are splits enough to say how sure it is."""
+        return self.n_splits >= FEWEST_SPLITS
+
+    @property
+    def is_all(self) -> bool:
+        """Whether all did the same."""
+        return len(self.best) == len(self.lines)
+
+    def plain_of(self, line: Line) -> Line:
+        """The plain choice of a line's model."""
+        return next(each for each in self.lines if (each.model, each.name) == (line.model, PLAIN))
+
+    def title(self, line: Line) -> str:
+        """What a line is called, where models are compared with the model."""
+        return line.name if len(self.names_of_models) == 1 else f"{line.name} of {line.model}"
+
+    @property
+    def names_of_models(self) -> list[str]:
+        """The models, each once."""
+        return list(dict.fromkeys(line.model for line in self.lines))
+
+    def sentences(self) -> list[str]:
+        """What it comes to."""
+        if self.is_all:
+            return ["All led to the same test errors on every split: here it does not matter."]
+        return [f"{self._lead()} {self._surely()}", *self._on_promises()]
+
+    def _lead(self) -> str:
+        best, words = self.lines[self.best[0]], self.words
+        names = listed([self.title(self.lines[i]) for i in self.best])
+        served = f"Served best: the {names}, with {number(words.shown(best.errors.mean()))} on test rows"
+        if any(self.lines[i].name == PLAIN for i in self.best):
+            rest = [line for i, line in enumerate(self.lines) if i not in self.best]
+            second = min(rest, key=lambda line: float(line.errors.mean()))
+            beside = beside_mean(second.errors, best.errors, 0.0, words)
+            return f"{served}. The next, the {self.title(second)}, was {beside.in_words()}."
+        over = best.over_plain
+        own = self.title(self.plain_of(best))
+        return f"{served}: {over.in_words()} that of the {own} ({over.range()}, 95 times in 100)."
+
+    def _surely(self) -> str:
+        if not self.is_enough:
+            return (
+                f"{self.n_splits} splits are too few to say how sure that is: it takes "
+                f"{FEWEST_SPLITS} or more."
             )
-            for name, share in zip(selections, shares, strict=True)
-        ],
+        chance = (
+            f"By these {self.n_splits} splits it is the best with a probability of {self.sureness:.0%}"
+        )
+        others = [
+            f"{self.title(line)} ({line.lowest:.0%})"
+            for i, line in sorted(enumerate(self.lines), key=lambda each: -each[1].lowest)
+            if i not in self.best and line.lowest >= POSSIBLE
+        ]
+        also = f" It may also be the {listed(others, 'or')}." if others else ""
+        if self.sureness >= SURE:
+            return f"{chance}: that is fairly sure."
+        if self.sureness >= LIKELY:
+            return f"{chance}: likely, and not sure.{also}"
+        plain = sum(line.lowest for line in self.lines if line.name == PLAIN)
+        but = " That a plain choice is the best has less than 5%." if plain < POSSIBLE else ""
+        return f"{chance}, so none is shown to be the best of all here.{also}{but}"
+
+    def _on_promises(self) -> list[str]:
+        shown = dict.fromkeys([PLAIN, self.lines[self.best[0]].name])
+        model = self.lines[self.best[0]].model
+        told = [
+            f"of the {self.title(line)} {line.promised.in_words()}"
+            for line in self.lines
+            if line.model == model and line.name in shown
+        ]
+        return [f"Promises beside what came on test rows: {', '.join(told)}."]
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
+    """
+    *first, end = names
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def judge(
+    path: Path,
+    names: Mapping[str, Sequence[str]],
+    words: ErrorWords,
+    *,
+    data: str,
+    splits: Sequence[int],
+) -> Verdict:
+    """Judge what :func:`run_comparison` left in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    names : mapping of str to sequence of str
+        What was compared of each model.
+    words : ErrorWords
+        The words for errors.
+    data : str
+        What the data are called in the file.
+    splits : sequence of int
+        The splits to judge by.
+    """
+    frame = read_frame(path, KEY, COLUMNS, kind="model")
+    frame = frame[(frame["data"] == data) & frame["split"].isin(list(splits))].sort_values("split")
+    of_one = {
+        (model, name): frame[(frame["model"] == model) & (frame["served"] == name)]
+        for model in names
+        for name in names[model]
+    }
+    return verdict(
+        {key: each["test_error"].to_numpy(float) for key, each in of_one.items()},
+        {key: each["promise"].to_numpy(float) for key, each in of_one.items()},
+        {key: float(each["same_choice"].mean()) for key, each in of_one.items()},
+        float((frame["n_test"] / frame["n_train"]).mean()),
+        words,
     )
+
+
+def verdict(
+    errors: Mapping[tuple[str, str], NDArray[np.float64]],
+    promises: dict[tuple[str, str], NDArray[np.float64]],
+    same: dict[tuple[str, str], float],
+    overlap: float,
+    words: ErrorWords,
+) -> Verdict:
+    """Judge errors by model and name; `overlap` is the mean of ``n_test / n_train``."""
+    table = np.array(list(errors.values()))
+    shares = probabilities_of_lowest(table, overlap)
+    lines = [
+        Line(
+            *key,
+            errors[key],
+            beside_mean(errors[key], errors[key[0], PLAIN], overlap, words),
+            share,
+            same[key],
+            beside_mean(promises[key], errors[key], overlap, words),
+        )
+        for key, share in zip(errors, shares.tolist(), strict=True)
+    ]
     lowest = table[int(np.argmin(table.mean(axis=1)))]
-    is_best = (np.abs(table - lowest) <= 1e-12 * lowest).all(axis=1)
-    best = [name for name, is_it in zip(selections, is_best, strict=True) if is_it]
-    sureness = float(shares[is_best].sum())
-    if len(best) == len(selections):
-        words = "All selections led to the same test errors on every split: here it does not matter."
-    else:
-        words = f"{_lead(best, ratios)} {_sureness(sureness)}"
-    return Verdict(sheet, best, sureness, [words, *_on_promises(promises)])
+    is_best = (np.abs(table - lowest) <= TIE * np.abs(lowest)).all(axis=1)
+    return Verdict(lines, np.flatnonzero(is_best).tolist(), table.shape[1], words)
 
 
-def _shares_of_lowest(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How often each row has the lowest mean, over resamples of the columns; ties are shared."""
-    means = table[:, resamples(table.shape[1])].mean(axis=2)
-    lowest = means <= means.min(axis=0) * (1 + 1e-12)
-    shares: NDArray[np.float64] = (lowest / lowest.sum(axis=0)).mean(axis=1)
+def beside_mean(
+    errors: NDArray[np.float64], others: NDArray[np.float64], overlap: float, words: ErrorWords
+) -> Beside:
+    """The mean of errors on some splits beside that of others on the same."""
+    differences, mean = errors - others, float(others.mean())
+    value, (low, high) = float(differences.mean()), interval_of_mean(differences, overlap)
+    if words.is_score:
+        return Beside(0.0 - value, 0.0 - high, 0.0 - low, is_ratio=False)
+    if mean <= 0:
+        return Beside(value, low, high, is_ratio=False)
+    return Beside(1 + value / mean, max(0.0, 1 + low / mean), 1 + high / mean, is_ratio=True)
+
+
+def probabilities_of_lowest(errors: NDArray[np.float64], overlap: float) -> NDArray[np.float64]:
+    """The probability of each row to have the lowest mean, where columns are splits; ties are shared.
+
+    The means are taken to have a t distribution around those that were seen, of the splits' covariance
+    and with Nadeau and Bengio's variance. For two rows that is one less the one-sided p-value of their
+    test.
+
+    Examples
+    --------
+    >>> errors = np.array([[1.0, 2.0, 3.0], [1.5, 2.6, 3.4]])
+    >>> probabilities_of_lowest(errors, 1 / 9).round(2)
+    array([0.97, 0.03])
+    """
+    mean, n = errors.mean(axis=1, keepdims=True), errors.shape[1]
+    rng = np.random.default_rng([n, len(errors)])
+    noise = rng.standard_normal((N_DRAWS, n)) @ (errors - mean).T
+    scale = np.sqrt((1 / n + overlap) / rng.chisquare(n - 1, size=(N_DRAWS, 1)))
+    drawn = mean.T + noise * scale
+    lowest = drawn.min(axis=1, keepdims=True)
+    is_lowest = drawn <= lowest + TIE * np.abs(lowest)
+    shares: NDArray[np.float64] = (is_lowest / is_lowest.sum(axis=1, keepdims=True)).mean(axis=0)
     return shares
 
 
-def _with_interval(ratio: Ratio) -> str:
-    if ratio.low == ratio.high or isnan(ratio.low):
-        return _digits(ratio.value)
-    return f"{ratio.value:.3f} ({ratio.low:.2f} to {ratio.high:.2f})"
+def interval_of_mean(differences: NDArray[np.float64], overlap: float) -> tuple[float, float]:
+    """Where the mean of differences should be, 95 times in 100: the corrected resampled t test's.
 
-
-def _lead(best: list[str], ratios: dict[str, Ratio]) -> str:
-    names = ", ".join(map(repr, best))
-    lowest = f"{names} had the {'same and ' if len(best) > 1 else ''}lowest mean test error"
-    if PLAIN in best:
-        second = min((name for name in ratios if name not in best), key=lambda name: ratios[name].value)
-        if isnan(ratios[second].value):
-            return f"{lowest}: none at all."
-        return f"{lowest}; the next, {second!r}, was {ratios[second].value - 1:.1%} above it."
-    ratio = ratios[best[0]]
-    if isnan(ratio.value):
-        return f"{lowest}: none at all."
-    between = f"95 % interval of the ratio: {interval(ratio.low, ratio.high)}"
-    return f"{lowest}, {1 - ratio.value:.1%} below that of {PLAIN!r} ({between})."
-
-
-def _sureness(share: float) -> str:
-    lowest = f"That was the lowest in {share:.0%} of the bootstrap resamples of the splits"
-    if share >= SURE:
-        return f"{lowest}, so it is fairly sure, though the splits share most of their samples."
-    if share >= LIKELY:
-        return f"{lowest}, so it is likely, but not sure: the splits share most of their samples."
-    return f"{lowest}, so it may well be chance: no selection is shown to be the best here."
-
-
-def _on_promises(promises: dict[str, Ratio]) -> list[str]:
-    parts = []
-    for name in (PLAIN, NESTED):
-        value = promises[name].value
-        if not isnan(value):
-            side = "below" if value < 1 else "above"
-            parts.append(f"that of {name!r} was {abs(value - 1):.1%} {side} its test error")
-    return [f"Promised errors: {', '.join(parts)}."] if parts else []
-
-
-def _digits(ratio: float) -> str:
-    return "-" if isnan(ratio) else f"{ratio:.3f}"
+    Examples
+    --------
+    >>> [round(end, 2) for end in interval_of_mean(np.array([1.0, 2.0, 3.0, 2.0]), 1 / 9)]
+    [0.44, 3.56]
+    """
+    n, mean = len(differences), float(differences.mean())
+    error = float(np.sqrt((1 / n + overlap) * differences.var(ddof=1)))
+    reach = float(student_t.ppf((1 + COVERAGE) / 2, n - 1)) * error
+    return mean - reach, mean + reach

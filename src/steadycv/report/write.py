@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
 
-__all__ = ["write_report"]
+__all__ = ["render", "write_report"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _PACKAGES = ("steadycv", "scikit-learn", "numpy", "scipy", "joblib")
@@ -111,9 +111,12 @@ def write_report(
         *others, last = searches
         title = f"{', '.join(others)} and {last} compared" if others else f"{last} tuned"
         title += f" on {data_name}" if data_name else ""
-    page = _render(
+    models = [describe(each, name, of_columns.get(name)) for name, each in searches.items()]
+    page = render(
+        "page.html",
         title=title,
-        models=[describe(each, name, of_columns.get(name)) for name, each in searches.items()],
+        models=models,
+        ranking=_ranking(models),
         differences=differences(searches),
         data_name=data_name,
         command=command,
@@ -144,7 +147,8 @@ def _by_name(
     return dict(importance)
 
 
-def _render(models: list[Content], **context: Any) -> str:
+def render(template: str, **context: Any) -> str:
+    """A page that needs nothing else, of a template."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
         from markupsafe import Markup
@@ -178,9 +182,7 @@ def _render(models: list[Content], **context: Any) -> str:
     }
     style, script = ((_TEMPLATES / name).read_text("utf-8") for name in ("style.css", "script.js"))
     style = _colours() + style
-    page: str = environment.get_template("page.html").render(
-        models=models,
-        ranking=_ranking(models),
+    page: str = environment.get_template(template).render(
         versions={"Python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         style=Markup(style),

@@ -1,6 +1,7 @@
 """What is delivered, held to slow and literal ways to say the same."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -365,3 +366,28 @@ def test_scaled_models_and_weights():
         search.fit(X, LABELS, sample_weight=weight)
         assert search.predict_proba(X).shape == (60, 3)
         assert search.promise_ > 0
+
+
+@pytest.mark.parametrize("kind", ["model", "committee", "ensemble", "student"])
+@pytest.mark.parametrize(
+    ("estimator", "y"), [(KNeighborsRegressor(), Y), (KNeighborsClassifier(), LABELS)]
+)
+def test_delivered_as_is_what_another_deliver_delivers(estimator, y, kind):
+    asked_for = "student" if kind == "student" else "committee"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*no teacher")
+        search = fitted(estimator, NUMBERS, y, deliver=asked_for)
+        other = fitted(estimator, NUMBERS, y, deliver=kind)
+    found, n_fits = search.delivered_as(kind), search.n_fits_
+    assert_array_equal(found.predict(X), other.predict(X))
+    assert search.n_fits_ == n_fits
+
+
+def test_delivered_as_names_what_there_is():
+    search = fitted(Ridge(), ALPHAS)
+    with pytest.raises(ValueError, match="one of offers_, model, committee, ensemble; got 'student'"):
+        search.delivered_as("student")
+    loaded = pickle.loads(pickle.dumps(search))
+    assert_array_equal(loaded.delivered_as("model").predict(X), search.predict(X))
+    with pytest.raises(AttributeError, match="not after pickling"):
+        loaded.delivered_as("committee")

@@ -1,157 +1,177 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import KFold
-from sklearn.tree import DecisionTreeRegressor
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import mean_squared_error, roc_auc_score, zero_one_loss
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from small import load, tree_grid
 
 from steadycv import StabilitySearchCV
-from steadycv.experiments import ComparedModel, Results, judge, run_comparison
-from steadycv.experiments.comparison import simplest_within_one_standard_error
-from steadycv.experiments.splits import random_split
-from steadycv.lattice import Lattice
-from steadycv.ledger import Ledger
+from steadycv.experiments import ComparedModel, TrainTest, run_comparison
+from steadycv.experiments.comparison import PLAIN
+from steadycv.experiments.result_file import WrongResultsError
 
-MODEL = ComparedModel("tree", DecisionTreeRegressor, tree_grid)
-SPLIT = random_split(*load("a"), "a", 0)
-
-
-def search(**how):
-    grid = tree_grid(None, None)
-    return StabilitySearchCV(DecisionTreeRegressor(), grid, cv=SPLIT.cv, **how).fit(SPLIT.X, SPLIT.y)
-
-
-def test_each_selection_is_that_of_a_search_of_its_own():
-    outcomes = {outcome.selection: outcome for outcome in MODEL.run(SPLIT)}
-    assert tuple(outcomes) == MODEL.selections
-    default = search(rule="paper")
-    assert outcomes["kCV"].parameters == default.plain_params_
-    assert outcomes["kCV"].reported_error == default.cv_results_["cv_error"].min()
-    assert outcomes["nested kCV"].parameters == default.best_params_
-    assert outcomes["nested kCV"].reported_error == default.nested_error_
-    for weight in (0.1, 1, 10):
-        fixed = search(stability_weights=weight)
-        found = outcomes[f"weight {weight}"]
-        assert found.parameters == fixed.best_params_
-        assert found.reported_error == fixed.nested_error_
-        expected = np.mean((fixed.predict(SPLIT.X_test) - SPLIT.y_test) ** 2)
-        assert found.test_error == pytest.approx(expected)
+X, Y = load("a")
+LABELS = np.where(np.median(Y) < Y, "yes", "no")
+GROUPS = np.arange(len(Y)) % 9
+ORDER = np.random.default_rng(0).permutation(len(Y))
+SPLIT = TrainTest(np.sort(ORDER[9:]), np.sort(ORDER[:9]))
+SPLITS = [TrainTest(*split) for split in KFold(4, shuffle=True, random_state=0).split(X)]
+MODEL = ComparedModel("tree", DecisionTreeRegressor(), tree_grid, cv=KFold(4))
+NAMES = ("plain choice", "steady choice", "one standard error", "committee", "ensemble", "student")
 
 
-class Searched:
-    """A search with given fold errors of candidates (max_depth, min_samples_split)."""
-
-    def __init__(self, errors):
-        errors = np.array(errors, dtype=float)
-        self.cv_results_ = {"cv_error": errors.mean(axis=1)}
-        self.lattice_ = Lattice(KFold(4).split(range(8)), n_samples=8)
-        self.ledger_ = Ledger(self.lattice_, len(errors))
-        self.ledger_.error[:, self.lattice_.final.evaluations] = errors
-        self.plain_index_ = int(errors.mean(axis=1).argmin())
+def error_of_area(y, model, rows):
+    return -roc_auc_score(y, model.predict_proba(rows)[:, 1])
 
 
-def test_one_standard_error_by_hand():
-    # The best has errors 1, 2, 3, 2: a mean of 2 and a standard error of 0.408.
-    best = [1, 2, 3, 2]
-    errors = [[3] * 4, [2.41] * 4, [2.40] * 4, best]
-    grid = {"b": ["simple", "not"], "a": [1, 2]}
-    # In the order of scikit-learn: (a, b) = (1, simple), (1, not), (2, simple), (2, not).
-    assert simplest_within_one_standard_error(Searched(errors), grid) == 2
-    errors[0] = [2.3] * 4
-    assert simplest_within_one_standard_error(Searched(errors), grid) == 0
-    errors[0], errors[2] = [3] * 4, [3] * 4
-    assert simplest_within_one_standard_error(Searched(errors), grid) == 3
-    errors[1] = [2.0] * 4
-    assert simplest_within_one_standard_error(Searched(errors), grid) == 1
+def squared(y, model, rows):
+    return mean_squared_error(y, model.predict(rows))
 
 
-def test_run(tmp_path):
+def wrong(y, model, rows):
+    return zero_one_loss(y, model.predict(rows))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y", "how", "groups", "test_error"),
+    [
+        (DecisionTreeRegressor(), Y, {"cv": KFold(4)}, None, squared),
+        (DecisionTreeRegressor(), Y, {"cv": GroupKFold(4)}, GROUPS, squared),
+        (DecisionTreeRegressor(), Y, {"cv": TimeSeriesSplit(4)}, None, squared),
+        (DecisionTreeClassifier(), LABELS, {"cv": StratifiedKFold(3)}, None, wrong),
+        (
+            DecisionTreeClassifier(),
+            LABELS,
+            {"cv": StratifiedKFold(3), "scoring": "roc_auc"},
+            None,
+            error_of_area,
+        ),
+    ],
+    ids=["numbers", "groups", "time", "classes", "score"],
+)
+def test_everything_is_that_of_a_search_of_its_own(estimator, y, how, groups, test_error):
+    model = ComparedModel("tree", estimator, tree_grid, **how)
+    served = {each.served: each for each in model.run(X, y, SPLIT, groups)}
+    assert tuple(served) == model.names == NAMES
+    params = {} if groups is None else {"groups": groups[SPLIT.train]}
+    for name, own in (
+        ("plain choice", {"rule": "plain"}),
+        ("steady choice", {}),
+        ("one standard error", {"rule": "one_standard_error"}),
+        ("committee", {"deliver": "committee"}),
+        ("ensemble", {"deliver": "ensemble"}),
+        ("student", {"deliver": "student"}),
+    ):
+        search = StabilitySearchCV(clone(estimator), tree_grid(X, y), **how, **own)
+        search.fit(X[SPLIT.train], y[SPLIT.train], **params)
+        expected = test_error(y[SPLIT.test], search, X[SPLIT.test])
+        assert_allclose(served[name].test_error, expected, err_msg=name)
+        if name in ("plain choice", "one standard error"):
+            assert served[name].parameters == search.best_params_
+        if name == "one standard error":
+            assert_allclose(served[name].promise, search.nested_error_)
+        elif name != "plain choice":
+            assert_allclose(served[name].promise, search.promise_)
+    lowest = search.cv_results_["cv_error"].min()
+    assert_allclose(served["plain choice"].promise, lowest)
+
+
+def test_a_search_is_fitted_once_whatever_is_delivered(monkeypatch):
+    fits = []
+    fit = StabilitySearchCV.fit
+    monkeypatch.setattr(
+        StabilitySearchCV, "fit", lambda self, *args, **how: (fits.append(1), fit(self, *args, **how))[1]
+    )
+    MODEL.run(X, Y, SPLIT)
+    assert len(fits) == 1
+
+
+def test_only_what_is_asked_for_is_delivered():
+    choices = ComparedModel("tree", DecisionTreeRegressor(), tree_grid, cv=KFold(4), deliver=())
+    some = ComparedModel("tree", DecisionTreeRegressor(), tree_grid, cv=KFold(4), deliver=("committee",))
+    whole = MODEL.run(X, Y, SPLIT)
+    assert choices.run(X, Y, SPLIT) == whole[:3]
+    assert some.run(X, Y, SPLIT) == whole[:4]
+
+
+def test_words_and_rows_without_a_score_are_known_before_any_fit():
+    model = ComparedModel("l", LogisticRegression(), lambda X, y: {"C": [1.0]}, scoring="roc_auc")
+    words, undefined = model.errors(X, LABELS)
+    assert (words.name, words.is_score) == ("roc_auc", True)
+    assert undefined(np.arange(len(Y))) is None
+    assert "not defined" in undefined(np.flatnonzero(LABELS == "yes"))
+    words, undefined = MODEL.errors(X, Y)
+    assert (words.name, words.is_score) == ("mean squared error", False)
+    assert undefined(np.arange(1)) is None
+
+
+def test_words_are_those_of_a_fitted_search():
+    from steadycv.error_words import ErrorWords
+
+    for scoring in (None, "r2", "neg_mean_absolute_error"):
+        model = ComparedModel("tree", DecisionTreeRegressor(), tree_grid, cv=KFold(4), scoring=scoring)
+        fitted = model.search(X, Y).fit(X, Y)
+        assert model.errors(X, Y)[0] == ErrorWords.of(fitted)
+
+
+def run(path, splits=SPLITS, models=(MODEL,), **how):
+    run_comparison(models, X, Y, splits, path, name="a", **how)
+    return pd.read_csv(path).drop(columns="seconds")
+
+
+def test_a_file_grows(tmp_path):
     path = tmp_path / "x.csv"
-    run_comparison(MODEL, *load("a"), path, name="a", n_splits=2)
-    frame = pd.read_csv(path)
-    assert len(frame) == 2 * 6
-    assert set(frame["selection"]) == set(MODEL.selections)
-    run_comparison(MODEL, *load("a"), path, name="a", n_splits=3)
-    longer = pd.read_csv(path)
-    pd.testing.assert_frame_equal(longer[longer["split"] < 2], frame)
+    first = run(path, SPLITS[:2])
+    assert len(first) == 2 * len(NAMES)
+    longer = run(path)
+    pd.testing.assert_frame_equal(longer[longer["split"] < 2], first)
+    pd.testing.assert_frame_equal(longer, run(tmp_path / "y.csv", jobs=2))
+    assert set(run(path, only=[0])["split"]) == {0, 1, 2, 3}
 
 
-def verdict(**test_errors):
-    names = ("kCV", "nested kCV", "third")
-    rows = [
-        {
-            "dataset": "x",
-            "model": "m",
-            "selection": name,
-            "split": split,
-            "test_error": error,
-            "reported_error": 0.5,
-            "same_choice": name == "kCV",
-        }
-        for name, errors in zip(names, test_errors.values(), strict=True)
-        for split, error in enumerate(errors)
-    ]
-    return judge(Results(pd.DataFrame(rows)), "x", "m", names)
+def test_what_was_done_before_an_interruption_is_not_done_again(tmp_path, monkeypatch):
+    path, done, fit = tmp_path / "x.csv", [], StabilitySearchCV.fit
+
+    def interrupted(self, *args, **how):
+        done.append(1)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        return fit(self, *args, **how)
+
+    monkeypatch.setattr(StabilitySearchCV, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(path)
+    assert len(pd.read_csv(path)) == 2 * len(NAMES)
+    found = run(path)
+    assert len(done) == 5
+    pd.testing.assert_frame_equal(found, run(tmp_path / "whole.csv"))
 
 
-def test_a_sure_verdict():
-    noise = np.random.default_rng(0).uniform(1, 2, size=30)
-    found = verdict(plain=noise, nested=0.9 * noise, third=2 * noise)
-    assert found.best == ["nested kCV"]
-    assert found.sureness == 1
-    assert found.words[0].startswith(
-        "'nested kCV' had the lowest mean test error, 10.0% below that of 'kCV' (95 % interval of "
-        "the ratio: 0.900 to 0.900). That was the lowest in 100%"
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"models": [ComparedModel("tree", DecisionTreeRegressor(max_leaf_nodes=3), tree_grid)]},
+        {"models": [ComparedModel("tree", DecisionTreeRegressor(), tree_grid, deliver=())]},
+        {"splits": SPLITS[::-1]},
+        {"groups": GROUPS},
+    ],
+    ids=["estimator", "deliver", "splits", "groups"],
+)
+def test_results_of_something_else_are_refused(tmp_path, other):
+    path = tmp_path / "x.csv"
+    run(path)
+    with pytest.raises(WrongResultsError, match="another configuration"):
+        run(path, **other)
+
+
+def test_models_share_a_file(tmp_path):
+    other = ComparedModel(
+        "stump", DecisionTreeRegressor(max_depth=1), lambda X, y: {"min_samples_leaf": [1, 9]}
     )
-    assert "fairly sure" in found.words[0]
-    assert [row[2] for row in found.sheet.rows[1:]] == [
-        "0.900 (0.90 to 0.90)",
-        "2.000 (2.00 to 2.00)",
-    ]
-    assert [row[3] for row in found.sheet.rows] == ["0%", "100%", "0%"]
-
-
-def test_a_verdict_that_may_be_chance():
-    rng = np.random.default_rng(0)
-    found = verdict(**{name: rng.uniform(1, 2, size=30) for name in ("plain", "nested", "third")})
-    assert found.sureness < 0.8
-    assert "may well be chance" in found.words[0]
-
-
-def test_plain_cross_validation_and_another_may_be_best_together():
-    noise = np.random.default_rng(0).uniform(1, 2, size=30)
-    found = verdict(plain=noise, nested=noise, third=1.05 * noise)
-    assert found.best == ["kCV", "nested kCV"]
-    assert found.sureness == 1
-    assert found.words[0].startswith(
-        "'kCV', 'nested kCV' had the same and lowest mean test error; the next, 'third', was 5.0% above"
-    )
-
-
-def test_all_the_same():
-    noise = np.random.default_rng(0).uniform(1, 2, size=30)
-    found = verdict(plain=noise, nested=noise, third=noise)
-    assert found.words[0].startswith("All selections led to the same test errors")
-
-
-def test_no_errors_at_all():
-    zeros, ones = np.zeros(4), np.ones(4)
-    found = verdict(plain=zeros, nested=zeros, third=ones)
-    [words] = found.words
-    assert words.startswith(
-        "'kCV', 'nested kCV' had the same and lowest mean test error: none at all. That was the lowest"
-    )
-    assert [row[2] for row in found.sheet.rows] == ["-"] * 3
-    assert [row[5] for row in found.sheet.rows] == ["-", "-", "0.500"]
-    assert (
-        "'nested kCV' had the lowest mean test error: none at all."
-        in (verdict(plain=ones, nested=zeros, third=ones).words[0])
-    )
-
-
-def test_promises():
-    ones = np.ones(4)
-    assert verdict(plain=ones, nested=0.4 * ones, third=ones).words[1] == (
-        "Promised errors: that of 'kCV' was 50.0% below its test error, that of 'nested kCV' was "
-        "25.0% above its test error."
-    )
+    frame = run(tmp_path / "x.csv", SPLITS[:2], [MODEL, other])
+    assert set(frame["model"]) == {"tree", "stump"}
+    assert frame.loc[frame["served"] == PLAIN, "same_choice"].all()

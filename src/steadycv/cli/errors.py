@@ -26,6 +26,12 @@ class Interruption(Exception):  # noqa: N818  # it is none
         super().__init__(message)
         self.exit_code = exit_code
 
+    @classmethod
+    def by(cls, stop: BaseException, message: str) -> Interruption:
+        """What Ctrl-C or SIGTERM, which becomes a SystemExit, is told as."""
+        code = stop.code if isinstance(stop, SystemExit) else None
+        return cls(message, code) if isinstance(code, int) else cls(message)
+
 
 @contextmanager
 def told_in_one_line(*errors: type[Exception]) -> Iterator[None]:

@@ -28,6 +28,7 @@ __all__ = ["inner_folds", "outer_splits"]
 
 USUAL = 50
 FEWEST = 2
+IDLE = 3  # repeats, after which there is nothing more to find
 
 
 def outer_splits(problem: Prepared, n_splits: int | None) -> list[Pair]:
@@ -42,19 +43,20 @@ def outer_splits(problem: Prepared, n_splits: int | None) -> list[Pair]:
         return _forward(len(target.y), wanted, n_splits)
     n_parts = min(PARTS, _most_parts(target, groups))
     found: dict[bytes, Pair] = {}
-    n_before = -1
+    n_idle = 0  # repeats in a row that brought nothing new
     for repeat in count():
+        pairs = _partition(target, groups, n_parts, [problem.request.seed, repeat])
+        new = {test.tobytes(): (train, test) for train, test in pairs if len(test)}
+        n_idle = n_idle + 1 if new.keys() <= found.keys() else 0
+        found |= {rows: pair for rows, pair in new.items() if rows not in found}
         if len(found) >= wanted:
             return list(found.values())[:wanted]
-        if len(found) == n_before:  # a repeat that brought nothing new: there is no more
+        if n_idle == IDLE:
             break
-        n_before = len(found)
-        pairs = _partition(target, groups, n_parts, [problem.request.seed, repeat])
-        found |= {test.tobytes(): (train, test) for train, test in pairs if test.tobytes() not in found}
     if n_splits is not None or len(found) < FEWEST:
         of_what = "rows" if groups is None else "groups"
         raise UserError(
-            f"--splits {wanted} is too many: {of_what} can be put aside in {len(found)} ways only."
+            f"--splits {wanted} is too many: there are {len(found)} ways to put {of_what} aside evenly."
         )
     return list(found.values())
 

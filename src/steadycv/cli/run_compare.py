@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from steadycv._files import write_whole
-from steadycv.cli.errors import UserError, one_line
+from steadycv.cli.errors import Interruption, UserError, one_line
 from steadycv.cli.folds import fewest_rows
 from steadycv.cli.outer_splits import inner_folds, outer_splits
 from steadycv.cli.preparing import prepared
@@ -68,6 +68,10 @@ def run_compare(request: CompareRequest, *, as_json: bool, quiet: bool) -> None:
             jobs=request.jobs,
             progress=watched,
         )
+    except (KeyboardInterrupt, SystemExit) as stop:
+        raise Interruption.by(
+            stop, f"Interrupted. What is done is kept. To go on: {request.command()}"
+        ) from None
     except (ValueError, TypeError) as error:
         raise UserError(reason(error)) from error
     names = {model.name: model.names for model in models}

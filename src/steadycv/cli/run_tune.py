@@ -60,12 +60,12 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
         files = _write(problem, ranking)
         if request.mlflow:
             _log(problem, ranking)
-    except (KeyboardInterrupt, SystemExit) as stop:  # the latter is what SIGTERM becomes
+    except (KeyboardInterrupt, SystemExit) as stop:
         again = ", given the same standard input" if problem.name == "standard input" else ""
-        raise Interruption(
+        raise Interruption.by(
+            stop,
             f"Interrupted. What is done is kept. To go on{again}: "
             f"{request.command(resume=request.ledger)}",
-            *((stop.code,) if isinstance(stop, SystemExit) and isinstance(stop.code, int) else ()),
         ) from None
     if request.ledger == request.out / LEDGER:  # a file that the user named is kept
         for name in problem.searches:

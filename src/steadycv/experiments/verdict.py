@@ -315,7 +315,7 @@ def probabilities_of_lowest(errors: NDArray[np.float64], overlap: float) -> NDAr
     --------
     >>> errors = np.array([[1.0, 2.0, 3.0], [1.5, 2.6, 3.4]])
     >>> probabilities_of_lowest(errors, 1 / 9).round(2)
-    array([0.97, 0.03])
+    array([0.99, 0.01])
     """
     mean, n = errors.mean(axis=1, keepdims=True), errors.shape[1]
     rng = np.random.default_rng([n, len(errors)])

@@ -194,14 +194,14 @@ class Verdict:
             for i, line in sorted(enumerate(self.lines), key=lambda each: -each[1].lowest)
             if i not in self.best and line.lowest >= POSSIBLE
         ]
-        also = f" It may also be the {listed(others, 'or')}." if others else ""
+        plain = sum(line.lowest for line in self.lines if line.name == PLAIN)
+        hardly = f", and hardly a plain choice ({plain:.0%})" if plain < POSSIBLE else ""
+        also = f" It may also be the {listed(others, 'or')}{hardly}." if others else ""
         if self.sureness >= SURE:
             return f"{chance}: that is fairly sure."
         if self.sureness >= LIKELY:
             return f"{chance}: likely, and not sure.{also}"
-        plain = sum(line.lowest for line in self.lines if line.name == PLAIN)
-        but = " That a plain choice is the best has less than 5%." if plain < POSSIBLE else ""
-        return f"{chance}, so none is shown to be the best of all here.{also}{but}"
+        return f"{chance}, so none is shown to be the best of all here.{also}"
 
     def _on_promises(self) -> list[str]:
         shown = dict.fromkeys([PLAIN, self.lines[self.best[0]].name])

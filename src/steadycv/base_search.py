@@ -43,6 +43,7 @@ from steadycv.checks import (
     check_target,
     check_weights,
 )
+from steadycv.committees import Committee
 from steadycv.concluding import Concluding
 from steadycv.delivery import Delivered, check_committees, what_to_keep
 from steadycv.estimators import new_estimator
@@ -55,6 +56,7 @@ from steadycv.losses import default_loss, get_loss
 from steadycv.measures import Rows
 from steadycv.metadata import route
 from steadycv.notebook import ResultsInNotebook
+from steadycv.paths.plan import kinds
 from steadycv.planning import Planner
 from steadycv.racing import asks_for_race, new_race
 from steadycv.reducing import Keep
@@ -208,7 +210,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
                     in_full=self.verbose > 0,
                 )
                 self._conclude(candidates, ledger, weights, choices, problem.judging, asked.scorers)
-                self._predictions(selector, ledger, choices)
+                self._predictions(problem, selector, ledger, choices)
                 self._offer(problem, candidates, state, selector, executor, file)
                 self._keep_evidence(problem, selector, asked.groups, asked.splitter)
             self.n_fits_ = failures.n_fits
@@ -249,7 +251,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
             lattice=self._lattice(splitter, X, y, split_params, judging, weights, fit_params),
             judging=judging,
             fit_params=fit_params,
-            keep=Keep(_kept_methods(self.estimator, judging)),
+            keep=Keep(_kept_methods(self.estimator, candidates, judging)),
             return_train_score=self.return_train_score,
             error_score=self.error_score,
         )
@@ -279,6 +281,10 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         stops = Stops(ledger, candidates.series, at) if candidates.series else None
         state = State(ledger, KeptOutputs(), Waiting(problem.reducer.judge))
         return problem, planner, state, race, stops
+
+    def _will_have(self, method: str) -> bool:
+        is_average = self.deliver in ("committee", "ensemble")
+        return not is_average or hasattr(Committee([self.estimator]), method)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -506,14 +512,21 @@ def _has_target(estimator: Any) -> bool:
     return bool(is_classifier(estimator) or is_regressor(estimator))
 
 
-def _kept_methods(estimator: Any, judging: Judging) -> tuple[str, ...]:
-    """The methods whose outputs are kept: probabilities where there are some.
+def _kept_methods(estimator: Any, candidates: Candidates, judging: Judging) -> tuple[str, ...]:
+    """The methods whose outputs are kept: probabilities where all candidates have some.
 
     Without probabilities a committee may be asked for the mean of its decisions, besides its vote.
     """
-    methods = ("predict_proba",) if judging.classes is not None else ()
-    first = [m for m in (*methods, "predict", "score_samples") if hasattr(estimator, m)][:1]
-    asked = {m for each in judging.measure.methods(estimator) for m in each}
-    is_asked = first == ["predict"] and "decision_function" in asked
-    more = ["decision_function"] if is_asked and hasattr(estimator, "decision_function") else []
-    return (*first, *more)
+    has_classes = judging.classes is not None
+    each = [one for one, _ in kinds(estimator, list(candidates))] if has_classes else [estimator]
+    asked = judging.measure.methods
+    judged = [one for one in each if all(any(hasattr(one, m) for m in some) for some in asked(one))]
+
+    def all_have(method: str) -> bool:
+        return all(hasattr(one, method) for one in judged or each)
+
+    methods = ("predict_proba",) if has_classes else ()
+    first = [m for m in (*methods, "predict", "score_samples") if all_have(m)][:1]
+    is_asked = any("decision_function" in some for one in judged for some in asked(one))
+    more = first == ["predict"] and is_asked and all_have("decision_function")
+    return (*first, "decision_function") if more else (*first,)

@@ -62,6 +62,10 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     cv : int, cross-validation generator or iterable, default=None
         The splits, on whose training rows the members are trained; as in
         :class:`~sklearn.model_selection.GridSearchCV`, None for five folds.
+    voting : {"soft", "hard"}, default="soft"
+        Of classifiers: ``"soft"`` averages probabilities where all members have some; ``"hard"`` counts
+        what the members predict whatever they have, as a search does whose candidates have not all
+        probabilities.
 
     Attributes
     ----------
@@ -115,11 +119,17 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     """
 
     def __init__(
-        self, estimators: list[Any], *, weights: ArrayLike | None = None, cv: Any = None
+        self,
+        estimators: list[Any],
+        *,
+        weights: ArrayLike | None = None,
+        cv: Any = None,
+        voting: str = "soft",
     ) -> None:
         self.estimators = estimators
         self.weights = weights
         self.cv = cv
+        self.voting = voting
 
     @classmethod
     def of_members(
@@ -129,6 +139,7 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         *,
         weights: ArrayLike | None = None,
         cv: Any = None,
+        voting: str = "soft",
         classes: NDArray[Any] | None = None,
         training_rows: Sequence[Sequence[NDArray[np.intp]]] | None = None,
         n_features_in: int | None = None,
@@ -137,7 +148,7 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
         Parameters
         ----------
-        estimators, weights, cv
+        estimators, weights, cv, voting
             As above: with what `fit` would train the committee anew.
         members : sequence of sequences of estimators
             The fitted models of each candidate, at least one.
@@ -160,7 +171,7 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         >>> Committee.of_members([Ridge(0)], [models]).predict([[10]])
         array([20.])
         """
-        committee = cls(estimators, weights=weights, cv=cv)
+        committee = cls(estimators, weights=weights, cv=cv, voting=voting)
         shares = committee._checked_weights()
         numbers = [len(models) for models in members]
         if len(numbers) != len(estimators) or not all(numbers):
@@ -276,11 +287,12 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return map(one_column, self._said("predict", X))
 
     def _has_probabilities(self) -> bool:
-        return all(hasattr(model, "predict_proba") for model in self._models)
+        votes = self.voting == "hard"
+        return not votes and all(hasattr(model, "predict_proba") for model in self._models)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The members' mean probabilities. Only where all members have some.
+        """The members' mean probabilities. Only where all members have some, and do not vote.
 
         Parameters
         ----------
@@ -309,7 +321,7 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The mean of the members' decision functions, for scores that take them.
 
-        Only where all members have one and have seen all classes, and some have no probabilities.
+        Only where all members have one and have seen all classes, and there are no probabilities.
 
         Parameters
         ----------
@@ -397,6 +409,8 @@ class Committee(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             raise ValueError(f"estimators must be all regressors or all classifiers, got {named}.")
         if len({of_one.input_tags.pairwise for of_one in tags}) > 1:
             raise ValueError("estimators must all take a kernel or distance matrix as X, or none.")
+        if self.voting not in ("soft", "hard"):
+            raise ValueError(f"voting must be 'soft' or 'hard', got {self.voting!r}.")
         if self.weights is None:
             return np.full(len(estimators), 1 / len(estimators))
         weights = np.asarray(self.weights, dtype=np.float64)

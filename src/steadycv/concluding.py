@@ -118,10 +118,12 @@ class Concluding(Conclusions):
             return -self.cv_error_  # a loss drives, and no score is more than another
         return float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
 
-    def _predictions(self, selector: Selector, ledger: Ledger, choices: Choices) -> None:
+    def _predictions(
+        self, problem: Problem, selector: Selector, ledger: Ledger, choices: Choices
+    ) -> None:
         """Set what is told from outputs that were kept."""
         lattice = ledger.lattice
-        labels = is_classifier(self.estimator) and not hasattr(self.estimator, "predict_proba")
+        labels = is_classifier(self.estimator) and problem.keep.methods[:1] != ("predict_proba",)
         best = dict.fromkeys(np.flatnonzero(lattice.evaluation_of_split >= 0).tolist(), self.best_index_)
         self.out_of_fold_predictions_ = in_order_of_samples(
             lattice, selector.outputs_of(best), labels=labels

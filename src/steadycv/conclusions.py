@@ -374,10 +374,10 @@ class Conclusions:
         if is_regressor(self.estimator):
             residuals: NDArray[np.float64] = targets - said
             return residuals
-        if not (is_classifier(self.estimator) and hasattr(self.estimator, "predict_proba")):
+        if not self._has_nested_probabilities():
             raise AttributeError(
                 f"{type(self.estimator).__name__} has no residuals: it predicts no numbers, and no "
-                "probabilities of classes."
+                "probabilities of classes, or not all candidates do."
             )
         return surprises(said, np.searchsorted(np.unique(targets), targets))
 
@@ -454,10 +454,10 @@ class Conclusions:
         self._require_nested_error()
         if not is_classifier(self.estimator):
             raise ValueError("Sets of classes are for classifiers; predict_interval is for regressors.")
-        if not hasattr(self, "predict_proba"):
+        if not (hasattr(self, "predict_proba") and self._has_nested_probabilities()):
             raise ValueError(
                 f"Sets of classes are made of probabilities, which {type(self.estimator).__name__} does "
-                "not have: search for a classifier with predict_proba."
+                "not have, or not all candidates: search for a classifier with predict_proba."
             )
         assert self._evidence.targets is not None
         if self._evidence.targets.ndim > 1:
@@ -468,6 +468,10 @@ class Conclusions:
         return sets_by_surprise(
             self.predict_proba(X), self.nested_residuals_, coverage, self._evidence.weight
         )
+
+    def _has_nested_probabilities(self) -> bool:
+        said = self._offered().said
+        return is_classifier(self.estimator) and (said is None or "predict_proba" in said.by_view[0])
 
     def _said_without(self, offer: Offer) -> NDArray[Any]:
         """What was chosen and trained without each row says of it, in the order of the samples."""

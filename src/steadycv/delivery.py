@@ -94,7 +94,15 @@ def has_committees(search: Any, problem: Problem) -> bool:
     is_asked = search.refit is not False and not callable(search.refit)
     has_classes = problem.judging.classes is not None  # and one target
     has_average = has_classes if is_classifier(search.estimator) else is_regressor(search.estimator)
-    return bool(is_asked and has_average and len(problem.lattice.views) >= FEWEST_VIEWS)
+    has_views = len(problem.lattice.views) >= FEWEST_VIEWS
+    return bool(is_asked and has_average and has_views and _not_averaged(problem) is None)
+
+
+def _not_averaged(problem: Problem) -> tuple[str, ...] | None:
+    """Of what the score takes, the first that averages of all candidates cannot answer."""
+    answered = {"predict", *problem.keep.methods}
+    several = (some for some in problem.judging.measure.methods(problem.estimator) if len(some) > 1)
+    return next((some for some in several if answered.isdisjoint(some)), None)
 
 
 def check_committees(search: Any, problem: Problem) -> None:
@@ -106,6 +114,12 @@ def check_committees(search: Any, problem: Problem) -> None:
         raise ValueError(
             f"deliver={search.deliver!r} needs three or more views to judge committees by, and these "
             f"splits have {n_views}: KFold(5), for example, has five."
+        )
+    if (methods := _not_averaged(problem)) is not None:
+        raise ValueError(
+            f"deliver={search.deliver!r} averages what the score asks for, {' or '.join(methods)}, and "
+            "not all candidates have the same of these. Take a score of labels, such as "
+            "scoring='accuracy', or candidates that all have it."
         )
     raise ValueError(
         f"deliver={search.deliver!r} averages classifiers of one target, and y has several."
@@ -433,10 +447,18 @@ class Delivery:
             members,
             weights=weights,
             cv=cv,
+            voting=self._voting,
             classes=problem.judging.classes,
             training_rows=trained_on,
             n_features_in=lattice.n_samples,  # of a kernel, which alone is asked for it
         )
+
+    @property
+    def _voting(self) -> str:
+        """How committees answer, as they were judged."""
+        problem = self._problem
+        votes = problem.judging.classes is not None and problem.keep.methods[0] != "predict_proba"
+        return "hard" if votes else "soft"
 
     def _fitted(self, candidate: int, training_set: int) -> Any:
         return self._model(candidate, training_set).model(0, self._lattice.rows(training_set))

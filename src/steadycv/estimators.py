@@ -9,8 +9,9 @@ from sklearn.base import clone
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["COPIES", "methods_of", "new_estimator", "overwrites"]
+__all__ = ["ANSWERS", "COPIES", "methods_of", "new_estimator", "overwrites"]
 
+ANSWERS = ("predict", "predict_proba", "decision_function")  # the methods that yield outputs
 COPIES = ("copy", "copy_X", "copy_x")  # parameters that say whether data are copied
 
 
@@ -38,5 +39,4 @@ def overwrites(params: Iterable[tuple[str, Any]]) -> bool:
 
 def methods_of(estimator: Any) -> tuple[str, ...]:
     """The methods of an estimator that yield outputs."""
-    names = ("predict", "predict_proba", "decision_function")
-    return tuple(name for name in names if hasattr(estimator, name))
+    return tuple(name for name in ANSWERS if hasattr(estimator, name))

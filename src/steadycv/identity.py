@@ -41,7 +41,6 @@ def identity(problem: Problem, scoring: Any) -> dict[str, str]:
             judging.weight,
             scoring,
             problem.return_train_score,
-            problem.keep.methods,
         ),
         "set of versions": _versions([problem.estimator, judging.loss, *scorers.values()], _PACKAGES),
     }

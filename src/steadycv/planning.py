@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from steadycv._compat import has_callbacks, is_foreign
-from steadycv.paths.plan import plan, runs_of
+from steadycv.paths.plan import kinds, plan, runs_of
 from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import together
 from steadycv.tasks import Task, methods_asked
@@ -97,13 +97,43 @@ class Planner:
         """Plan the candidates that have been added."""
         first = len(self.line_of)
         settings = [self._candidates[c] for c in range(first, len(self._candidates))]
+        groups = [
+            group._replace(members=positions[group.members])
+            for methods, positions in self._by_methods(settings)
+            for group in self._groups([settings[i] for i in positions.tolist()], methods)
+        ]
+        self.line_of = np.concatenate([self.line_of, np.zeros(len(settings), dtype=np.intp)])
+        self.run_of = np.concatenate([self.run_of, np.full(len(settings), -1)])
+        for group in groups:
+            for number in range(int(group.lines.max()) + 1):
+                candidates = first + group.members[group.lines == number]
+                self.line_of[candidates] = len(self.lines)
+                self.lines.append(Line(candidates, group))
+            self._number_runs(first, group)
+        self.n_groups += len(groups)
+
+    def _by_methods(
+        self, settings: list[dict[str, Any]]
+    ) -> Iterator[tuple[tuple[str, ...], NDArray[np.intp]]]:
+        """Settings by the methods that their models are asked for: these, and the positions."""
+        problem, found = self._problem, dict[tuple[str, ...], list[int]]()
+        if problem.judging.classes is None:
+            yield methods_asked(problem, problem.estimator), np.arange(len(settings))
+            return
+        for one, positions in kinds(problem.estimator, settings):
+            found.setdefault(methods_asked(problem, one), []).extend(positions)
+        for methods, positions in found.items():
+            yield methods, np.sort(np.array(positions, dtype=np.intp))
+
+    def _groups(self, settings: list[dict[str, Any]], methods: tuple[str, ...]) -> list[Group]:
+        """What is fitted together of settings whose models are asked for the same."""
         problem = self._problem
-        groups = plan(
+        return plan(
             problem.estimator,
             settings,
             problem.X,
             problem.y,
-            methods=methods_asked(problem, problem.estimator),
+            methods=methods,
             fit_params=problem.fit_params,
             # Paths fit what they like, and take NumPy's arrays: callbacks would not know what is fitted.
             # They take every row once.
@@ -116,15 +146,6 @@ class Planner:
             and not any(map(is_foreign, (problem.X, problem.y, *problem.fit_params.values()))),
             n_held=1 + len(problem.lattice.splits),  # those with which others are compared
         )
-        self.line_of = np.concatenate([self.line_of, np.zeros(len(settings), dtype=np.intp)])
-        self.run_of = np.concatenate([self.run_of, np.full(len(settings), -1)])
-        for group in groups:
-            for number in range(int(group.lines.max()) + 1):
-                candidates = first + group.members[group.lines == number]
-                self.line_of[candidates] = len(self.lines)
-                self.lines.append(Line(candidates, group))
-            self._number_runs(first, group)
-        self.n_groups += len(groups)
 
     def _number_runs(self, first: int, group: Group) -> None:
         """Number the solver's runs of a group."""

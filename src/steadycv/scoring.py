@@ -32,6 +32,7 @@ from steadycv._compat import (
     without_sample_weight,
 )
 from steadycv._scores_of_classes import UNNAMED
+from steadycv.estimators import ANSWERS
 from steadycv.losses import Loss, default_loss, get_loss
 from steadycv.measures import MeanLoss, SampleScores, Scored
 from steadycv.metadata import weight_of
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Judging", "LossScorer", "NotAnsweredError", "OwnScorer", "Scores", "find_judging"]
 
-ANSWERS = ("predict", "predict_proba", "decision_function")
 REMEDIES = {
     "samples of one class only": "stratified, shuffled or larger test sets have more",
     "more than two classes": "roc_auc_ovr and f1_macro, for example, take them",

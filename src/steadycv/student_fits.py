@@ -13,6 +13,7 @@ from steadycv.kept import Heard, KeptOutputs
 from steadycv.lattice import Lattice
 from steadycv.measures import Found
 from steadycv.outputs import answering
+from steadycv.paths.plan import kinds
 from steadycv.planning import Planner, Wanted
 from steadycv.reducing import Keep
 
@@ -102,9 +103,15 @@ class Students:
         self._keeps = keeps
         self._file = file
         self._said: dict[tuple[int, Teaching], KeptOutputs] = defaultdict(KeptOutputs)
-        of_measure = problem.judging.measure.methods(problem.estimator)
-        asked = [*problem.keep.methods, *(answering(problem.estimator, each) for each in of_measure)]
-        self._methods = tuple(dict.fromkeys(asked))
+        self._methods = tuple(dict.fromkeys([*problem.keep.methods, *self._asked()]))
+
+    def _asked(self) -> Iterator[str]:
+        """What they are judged by, as far as all of them have it."""
+        each = [one for one, _ in kinds(self._problem.estimator, list(self._candidates))]
+        for one in each:
+            for methods in self._problem.judging.measure.methods(one):
+                if all(hasattr(other, method := answering(one, methods)) for other in each):
+                    yield method
 
     def errors(self, course: Course) -> NDArray[np.float64]:
         """By candidate, the error of its student on the rows of the view; infinity where it failed."""

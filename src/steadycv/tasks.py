@@ -337,6 +337,10 @@ def _fitted(
     estimator = new_estimator(problem.estimator, params)
     with _told(callback, estimator, data):
         fit_model(estimator, data)
+    for method in problem.keep.methods:
+        if not hasattr(estimator, method):
+            name = type(estimator).__name__
+            raise AttributeError(f"This {name} has no {method}, by which the candidates are compared.")
     return FittedModel(estimator, data, problem.judging.classes)
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import make_regression
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import FitFailedWarning
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
@@ -19,7 +19,7 @@ from xgboost import XGBRegressor
 
 from steadycv import StabilitySearchCV
 from steadycv.paths import find_path, register_path
-from steadycv.paths.plan import in_one_fit, plan
+from steadycv.paths.plan import in_one_fit, kinds, plan
 from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike
 from steadycv.paths.truncation import Limits
@@ -362,3 +362,26 @@ def test_groups_differ_in_the_parameters_only(parameters):
 )
 def test_parameters_that_come_with_one_fit(estimator, names):
     assert set(in_one_fit(estimator)) == names
+
+
+CLASSIFIERS = [LogisticRegression(), RidgeClassifier(), LogisticRegression(C=2.0)]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "settings", "expected"),
+    [
+        (Ridge(), [{"alpha": 1.0}, {"alpha": 2.0}], [[0, 1]]),
+        (SVC(), [], [[]]),
+        (SVC(), [{"C": c, "kernel": k} for c in (1.0, 2.0) for k in ("rbf", "linear")], [[0, 1, 2, 3]]),
+        (make_pipeline(Ridge()), [{"ridge": each} for each in CLASSIFIERS], [[0, 2], [1]]),
+    ],
+)
+def test_kinds_have_the_same_methods(estimator, settings, expected):
+    assert [positions for _, positions in kinds(estimator, settings)] == expected
+
+
+def test_numbers_change_no_methods(monkeypatch):
+    monkeypatch.setattr("steadycv.paths.plan.new_estimator", lambda *_: made.append(1) or SVC())
+    made = []
+    kinds(SVC(), [{"C": float(c)} for c in range(1, 50)])
+    assert made == [1]

@@ -21,7 +21,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils._array_api import _convert_to_numpy, get_namespace
-from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as n_samples_of
@@ -79,6 +79,17 @@ def to_numpy(array: Any) -> NDArray[Any]:
     return np.asarray(_convert_to_numpy(array, namespace) if is_array_api else array)
 
 
+def _delivered(name: str) -> Any:
+    """A method of scikit-learn's searches, which is there before `fit` where it is after it."""
+    inherited = inspect.getattr_static(BaseSearchCV, name)
+
+    def check(search: Any) -> bool:
+        inherited.__get__(search, type(search))  # or an AttributeError
+        return hasattr(search, "best_estimator_") or search._will_have(name)
+
+    return available_if(check)(inherited.fn)
+
+
 class SearchBase(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no types
     """scikit-learn's searches; a subclass lists its own parameters in `parameter_constraints`."""
 
@@ -87,6 +98,17 @@ class SearchBase(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no typ
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._parameter_constraints = super(cls, cls)._parameter_constraints | cls.parameter_constraints
+
+    predict_proba = _delivered("predict_proba")
+    predict_log_proba = _delivered("predict_log_proba")
+    decision_function = _delivered("decision_function")
+    score_samples = _delivered("score_samples")
+    transform = _delivered("transform")
+    inverse_transform = _delivered("inverse_transform")
+
+    def _will_have(self, method: str) -> bool:  # noqa: ARG002
+        """Whether what is going to be fitted has a method that the estimator has."""
+        return True
 
 
 def constraints_of_random_search() -> dict[str, Any]:

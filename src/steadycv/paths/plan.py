@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from inspect import Parameter, signature
+from inspect import Parameter, getattr_static, signature
 from itertools import compress
+from numbers import Real
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from steadycv._compat import n_samples_of
-from steadycv.estimators import new_estimator, overwrites
+from steadycv.estimators import ANSWERS, methods_of, new_estimator, overwrites
 from steadycv.paths.registry import find_path
 from steadycv.paths.separate import SEPARATE
 from steadycv.paths.settings import alike, key_of, together
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from steadycv.paths.protocol import Path
     from steadycv.paths.settings import Key
 
-__all__ = ["Group", "in_one_fit", "plan", "runs_of", "takes_weights"]
+__all__ = ["Group", "in_one_fit", "kinds", "plan", "runs_of", "takes_weights"]
 
 MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
 USUALLY_HELD = 10  # training sets whose losses wait to be compared; groups are smaller where more do
@@ -191,6 +193,39 @@ def _packs(lines: list[list[int]], size: int) -> Iterator[list[list[int]]]:
                 pack = []
             pack.append(part)
     yield pack
+
+
+def kinds(estimator: Any, settings: Sequence[dict[str, Any]]) -> list[tuple[Any, list[int]]]:
+    """Settings by the methods that they leave an estimator: one that has these, and the positions.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> settings = [{"C": 1.0}, {"probability": True}, {"C": 2.0}]
+    >>> [positions for _, positions in kinds(SVC(), settings)]
+    [[0, 2], [1]]
+    """
+    if not settings or all(_is_fixed(type(estimator), name) for name in ANSWERS):
+        return [(estimator, list(range(len(settings))))]
+    choices = together(  # numbers change no methods
+        key_of({name: value for name, value in setting.items() if not _is_number(value)})
+        for setting in settings
+    )
+    found: dict[tuple[str, ...], tuple[Any, list[int]]] = {}
+    for positions in choices:
+        one = new_estimator(estimator, settings[positions[0]])
+        found.setdefault(methods_of(one), (one, []))[1].extend(positions)
+    return [(one, sorted(positions)) for one, positions in found.values()]
+
+
+def _is_fixed(cls: type, method: str) -> bool:
+    """Whether all estimators of a class have a method, or none."""
+    found = getattr_static(cls, method, None)
+    return isinstance(found, FunctionType) or (found is None and not hasattr(cls, "__getattr__"))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def runs_of(path: Any, estimator: Any, settings: Sequence[dict[str, Any]]) -> list[Key]:

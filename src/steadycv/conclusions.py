@@ -454,16 +454,16 @@ class Conclusions:
         self._require_nested_error()
         if not is_classifier(self.estimator):
             raise ValueError("Sets of classes are for classifiers; predict_interval is for regressors.")
-        if not (hasattr(self, "predict_proba") and self._has_nested_probabilities()):
-            raise ValueError(
-                f"Sets of classes are made of probabilities, which {type(self.estimator).__name__} does "
-                "not have, or not all candidates: search for a classifier with predict_proba."
-            )
         assert self._evidence.targets is not None
         if self._evidence.targets.ndim > 1:
             raise ValueError(
                 f"Sets of classes are for one target, and there are {self._evidence.targets.shape[1]}: "
                 "search for each by itself."
+            )
+        if not (hasattr(self, "predict_proba") and self._has_nested_probabilities()):
+            raise ValueError(
+                f"Sets of classes are made of probabilities, which {type(self.estimator).__name__} does "
+                "not have, or not all candidates: search for a classifier with predict_proba."
             )
         return sets_by_surprise(
             self.predict_proba(X), self.nested_residuals_, coverage, self._evidence.weight

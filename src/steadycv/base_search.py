@@ -190,7 +190,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
                     planner,
                     executor,
                     failures,
-                    observers=self._observers(problem, file, stack),
+                    observers=self._observers(problem, state, file, stack),
                     callback=tree.fit_task,
                     with_change=self.nested or weights[0] > 0 or self.rule not in rules.HAVE_WEIGHT,
                     one_by_one=self.ledger is not None,
@@ -460,13 +460,15 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         return file
 
     def _observers(
-        self, problem: Problem, file: LedgerFile | None, stack: ExitStack
+        self, problem: Problem, state: State, file: LedgerFile | None, stack: ExitStack
     ) -> Sequence[Observer]:
         observers: list[Observer] = [] if file is None else [file]
         if self.verbose == 1:
-            from steadycv.progress import ProgressBar
+            from steadycv.progress import progress
 
-            observers.append(stack.enter_context(ProgressBar()))
+            shown = progress(state.ledger)
+            stack.enter_context(shown)
+            observers.append(shown)
         elif self.verbose > 1:
             from steadycv.progress import FitLines
 

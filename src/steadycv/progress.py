@@ -1,4 +1,4 @@
-"""Progress on the terminal: a bar, or a line for every fit."""
+"""Progress: a bar on the terminal, a picture in a notebook, or a line for every fit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from steadycv.lattice_view import LatticeView, is_notebook
 from steadycv.scores import BEYOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steadycv.lattice import Lattice
+    from steadycv.ledger import Ledger
     from steadycv.reducing import Cells
     from steadycv.tasks import Task
 
-__all__ = ["FitLines", "ProgressBar"]
+__all__ = ["FitLines", "ProgressBar", "progress"]
+
+
+def progress(ledger: Ledger) -> ProgressBar | LatticeView:
+    """A bar on the terminal; in a notebook the lattice, which fills."""
+    return LatticeView(ledger) if is_notebook() else ProgressBar()
 
 
 class ProgressBar(AbstractContextManager["ProgressBar"]):

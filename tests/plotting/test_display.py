@@ -277,3 +277,12 @@ def test_no_picture_of_weights_without_views():
     StabilityDisplay.from_search(search)
     with pytest.raises(ValueError, match="too few splits"):
         StabilityDisplay.from_search(search, kind="weights")
+
+
+def test_lattice_shows_the_errors_of_all_that_was_fitted(search):
+    from steadycv.lattice_picture import LatticeErrors
+
+    display = StabilityDisplay.from_search(search, kind="lattice")
+    mesh = display.artists_["mesh"].get_array()
+    np.testing.assert_array_equal(mesh.mask[:, 0], True)
+    np.testing.assert_array_equal(mesh[:, 1:], LatticeErrors.from_search(search).error[:, 1:])

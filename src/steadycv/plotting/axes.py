@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadycv.plotting.colors import DARK, LIGHT
+from steadycv.colors import DARK, LIGHT
 
 if TYPE_CHECKING:
-    from steadycv.plotting.colors import Palette
+    from steadycv.colors import Palette
 
 __all__ = ["finish", "heat_map", "is_dark", "literal", "new_axes", "palette_of"]
 

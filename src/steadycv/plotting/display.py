@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steadycv.error_words import ErrorWords
+from steadycv.lattice_picture import LatticeErrors
 from steadycv.plotting.axes import finish, heat_map, literal, new_axes, palette_of
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import Axis, GridErrors
-from steadycv.plotting.limits import upper_limit
 from steadycv.plotting.titles import title_of
 from steadycv.plotting.weight_path import WeightPath
+from steadycv.shades import upper_limit
 from steadycv.split_words import SplitWords
 from steadycv.words import number, short_names, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from steadycv.plotting.colors import Palette
+    from steadycv.colors import Palette
     from steadycv.search import StabilitySearchCV
 
 __all__ = ["StabilityDisplay"]
@@ -30,7 +31,7 @@ MOST_LABELS = 12  # an axis with more values gets round numbers as ticks
 class StabilityDisplay:
     """Pictures of a fitted search.
 
-    Make one with :meth:`from_search`. There are three kinds:
+    Make one with :meth:`from_search`. The kinds are:
 
     - ``"frontier"``: CV error against instability, a point for each candidate. The steady choice lies on
       the frontier, the candidates that are best for some weight; the plain choice at its end
@@ -39,6 +40,8 @@ class StabilityDisplay:
       outer folds.
     - ``"grid"``: an error over the grid, as a line for one parameter and as a heat map for two. Of more
       parameters it shows two, with the lowest error over the others.
+    - ``"lattice"``: the error of each candidate on each distinct training set, which is all that was
+      fitted.
 
     Where a score drives the search, scores are shown in place of errors.
 
@@ -50,6 +53,8 @@ class StabilityDisplay:
         What the second kind shows; None without a nested error.
     grid_errors : GridErrors or None
         What the third kind shows; None if no parameter has two values.
+    lattice : LatticeErrors
+        What the last kind shows.
     errors : ErrorWords
         How errors are told.
     splits : SplitWords
@@ -95,12 +100,14 @@ class StabilityDisplay:
         frontier: Frontier | None,
         weight_path: WeightPath | None,
         grid_errors: GridErrors | None,
+        lattice: LatticeErrors,
         errors: ErrorWords,
         splits: SplitWords,
     ) -> None:
         self.frontier = frontier
         self.weight_path = weight_path
         self.grid_errors = grid_errors
+        self.lattice = lattice
         self.errors = errors
         self.splits = splits
 
@@ -120,7 +127,7 @@ class StabilityDisplay:
         ----------
         search : StabilitySearchCV
             The fitted search.
-        kind : {"frontier", "weights", "grid"}, default="frontier"
+        kind : {"frontier", "weights", "grid", "lattice"}, default="frontier"
             Which picture.
         params : sequence of str, default=None
             For the grid: the one or two parameters, horizontal and vertical. None for the two with most
@@ -139,6 +146,7 @@ class StabilityDisplay:
             frontier=Frontier.from_search(search),
             weight_path=WeightPath.from_search(search),
             grid_errors=GridErrors.from_search(search, error, params),
+            lattice=LatticeErrors.from_search(search),
             errors=ErrorWords.of(search),
             splits=SplitWords.of(search.lattice_),
         )
@@ -151,7 +159,7 @@ class StabilityDisplay:
         ----------
         ax : matplotlib Axes, default=None
             What to draw on; None for a new figure.
-        kind : {"frontier", "weights", "grid"}, default="frontier"
+        kind : {"frontier", "weights", "grid", "lattice"}, default="frontier"
             Which picture.
 
         Returns
@@ -171,6 +179,7 @@ class StabilityDisplay:
                 _draw_grid,
                 "no grid was searched, or none of its parameters has two values with a known error",
             ),
+            "lattice": (self.lattice, _draw_lattice, ""),
         }
         if kind not in kinds:
             raise ValueError(f"kind must be one of {', '.join(map(repr, kinds))}, got {kind!r}.")
@@ -289,6 +298,34 @@ def _draw_grid(ax: Any, data: GridErrors, display: StabilityDisplay, colors: Pal
     ax.set_title(title_of("grid", errors), pad=28)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     return {"mesh": mesh, "colorbar": colorbar, **choices}
+
+
+def _draw_lattice(
+    ax: Any, data: LatticeErrors, display: StabilityDisplay, colors: Palette
+) -> dict[str, Any]:
+    errors = display.errors
+    lowest, highest = data.ends
+    mesh = ax.pcolormesh(
+        np.ma.masked_invalid(errors.shown(data.error)),
+        cmap=heat_map(colors, is_score=errors.is_score),
+        norm=_colours_of(lowest, highest, is_score=errors.is_score),
+        rasterized=True,
+    )
+    ax.set_facecolor(colors.dot)
+    starts = [np.flatnonzero(data.depth == number) for number in range(3)]
+    middles = [(some[0] + some[-1] + 1) / 2 for some in starts if len(some)]
+    names = [name for name, some in zip(data.names, starts, strict=True) if len(some)]
+    for some in starts[1:]:
+        if len(some):
+            ax.axvline(some[0], color=colors.page, linewidth=3)
+    ax.set_xticks(middles, names)
+    ax.tick_params(axis="x", length=0)
+    ax.set(xlabel="training sets", ylabel="candidates")
+    ax.invert_yaxis()
+    colorbar = ax.figure.colorbar(mesh, ax=ax)
+    colorbar.set_label(f"{errors.noun}{'' if errors.is_score else f' ({errors.name})'}")
+    finish(ax, title_of("lattice", errors), legend=False)
+    return {"mesh": mesh, "colorbar": colorbar}
 
 
 def _colours_of(lowest: float, highest: float, *, is_score: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadycv.plotting.limits import upper_limit
+from steadycv.shades import upper_limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,8 +27,8 @@ from steadycv.words import number, value_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from steadycv.colors import Palette
     from steadycv.explain.importance import ColumnImportance
-    from steadycv.plotting.colors import Palette
     from steadycv.search import StabilitySearchCV
 
 __all__ = ["NestedDisplay"]

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 
-from steadycv.plotting.limits import upper_limit
-from steadycv.report.svg import LETTER, Frame, Scale, Tick, add, axis_ticks, padded, points, rounded
+from steadycv.lattice_picture import LatticeErrors, lattice_svg
+from steadycv.report.svg import (
+    LETTER,
+    WIDTH,
+    Frame,
+    Scale,
+    Tick,
+    add,
+    axis_ticks,
+    padded,
+    points,
+    rounded,
+)
+from steadycv.shades import N_SHADES, shades_of, upper_limit
 from steadycv.words import number, short_names, value_text
 
 if TYPE_CHECKING:
@@ -22,9 +35,8 @@ if TYPE_CHECKING:
     from steadycv.plotting.weight_path import WeightPath
     from steadycv.split_words import SplitWords
 
-__all__ = ["frontier_chart", "grid_chart", "race_chart", "weights_chart"]
+__all__ = ["frontier_chart", "grid_chart", "lattice_chart", "race_chart", "weights_chart"]
 
-LEVELS = 9  # shades of a heat map, see style.css
 MOST_DOTS = 4000
 
 
@@ -110,6 +122,13 @@ def race_chart(held: NDArray[np.intp], splits: SplitWords) -> Element:
     return frame.svg
 
 
+def lattice_chart(data: LatticeErrors) -> Element:
+    """What is known of each candidate on each training set."""
+    svg = fromstring(lattice_svg(data, WIDTH))
+    svg.set("class", "chart lattice")
+    return svg
+
+
 def _weight_places(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logarithms; zero, which has none, stands one step below the smallest weight."""
     positive = np.log10(weight[weight > 0])
@@ -185,8 +204,8 @@ def _heat_map(data: GridErrors, words: ErrorWords, name: str) -> Element:
     )
     x, y = (np.round(scale(axis.edges), 1) for scale, axis in ((frame.x, across), (frame.y, up)))
     low, top = float(np.nanmin(data.error)), upper_limit(data.error[np.isfinite(data.error)])
-    levels = _levels(data.error, low, top)
-    for level in range(-1, LEVELS):
+    levels = shades_of(data.error, low, top)
+    for level in range(-1, N_SHADES):
         # A cell is filled, or crossed out where nothing is known.
         cells = "".join(
             f"M{x[i]:g} {y[j]:g}H{x[i + 1]:g}V{y[j + 1]:g}H{x[i]:g}z"
@@ -211,26 +230,15 @@ def _heat_map(data: GridErrors, words: ErrorWords, name: str) -> Element:
     return frame.svg
 
 
-def _levels(error: NDArray[np.float64], low: float, top: float) -> NDArray[np.intp]:
-    """The shade of each cell, -1 where nothing is known.
-
-    The square root leaves more shades for the good candidates, which are the ones to compare.
-    """
-    share = np.sqrt(np.clip((error - low) / (top - low), 0, 1)) if top > low else error * 0
-    return np.where(np.isnan(share), -1, np.minimum(np.nan_to_num(share) * LEVELS, LEVELS - 1)).astype(
-        np.intp
-    )
-
-
 def _shades(frame: Frame, best: str, worst: str) -> None:
     """The key of a heat map, at its foot."""
     height = float(frame.svg.get("viewBox", "").split()[-1])
     start, size = 12 + LETTER * (len(best) + 1), 14
     add(frame.svg, "text", best, x=start - 6, y=height - 12, class_="tick end")
-    for level in range(LEVELS):
+    for level in range(N_SHADES):
         at = start + size * level
         add(frame.svg, "rect", x=at, y=height - 22, width=size, height=12, class_=f"heat heat{level}")
-    end = start + size * LEVELS + 6
+    end = start + size * N_SHADES + 6
     add(frame.svg, "text", worst, x=end, y=height - 12, class_="tick")
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from steadycv.error_words import ErrorWords
 from steadycv.expectations import Expected
+from steadycv.lattice_picture import LatticeErrors
 from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import MEASURES, GridErrors
 from steadycv.plotting.weight_path import WeightPath
@@ -107,6 +108,7 @@ class Content:
     table: list[Candidate]
     seeds: dict[str, str]
     explained: Explained
+    lattice: LatticeErrors
 
     @property
     def is_plain(self) -> bool:
@@ -253,6 +255,7 @@ def describe(
         table=_table(search, words, columns, measures),
         seeds=_seeds(search),
         explained=Explained.of(search, importance),
+        lattice=LatticeErrors.from_search(search),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from steadycv.report.svg import LETTER, Frame, Scale, Tick, add, padded, points, rounded, shortened
+from steadycv.shades import N_SHADES
 from steadycv.words import number, value_text
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ __all__ = [
 SHARES = [Tick(share, f"{share:g}") for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
 MOST_COLUMNS = 15  # the others are worth less
 N_COLOURS = 6  # of lines side by side, see colors.py
-SHADES = 9
 
 
 def predicted_chart(data: DrawnRows, word: str) -> Element:
@@ -132,14 +132,14 @@ def confusion_chart(data: Confusion) -> Element:
     )
     x, y = frame.x(np.arange(n + 1)), frame.y(n - np.arange(n + 1))
     for (i, j), share in np.ndenumerate(shares):
-        shade = SHADES - 1 - min(int(share * SHADES), SHADES - 1)
+        shade = N_SHADES - 1 - min(int(share * N_SHADES), N_SHADES - 1)
         left, top = rounded(x[j]), rounded(y[i])
         width, height = rounded(x[j + 1] - left), rounded(y[i + 1] - top)
         heat = f"heat heat{shade}"
         add(frame.svg, "rect", x=left, y=top, width=width, height=height, class_=heat)
         text = number(float(data.n_rows[i, j]))
         if LETTER * len(text) < width:
-            kind = "on strong" if shade < SHADES // 2 else "on faint"
+            kind = "on strong" if shade < N_SHADES // 2 else "on faint"
             at = rounded(left + width / 2), rounded(top + height / 2 + 5)
             add(frame.svg, "text", text, x=at[0], y=at[1], class_=f"{kind} middle")
     return frame.svg

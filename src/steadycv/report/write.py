@@ -15,8 +15,8 @@ from xml.etree.ElementTree import tostring
 from sklearn.utils.validation import check_is_fitted
 
 from steadycv._files import write_whole
+from steadycv.colors import DARK, LIGHT
 from steadycv.explain.differences import differences
-from steadycv.plotting.colors import DARK, LIGHT
 from steadycv.plotting.titles import title_of
 from steadycv.report import charts, nested_charts
 from steadycv.report.content import MOST_ROWS, describe
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from xml.etree.ElementTree import Element
 
+    from steadycv.colors import Palette
     from steadycv.explain.importance import ColumnImportance
-    from steadycv.plotting.colors import Palette
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
 

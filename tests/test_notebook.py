@@ -40,7 +40,8 @@ from steadycv import StabilitySearchCV
 from steadycv import lattice_view
 lattice_view.EVERY = 0
 X, y = load_diabetes(return_X_y=True)
-search = StabilitySearchCV(SVR(), {"C": [0.1, 10.0], "gamma": [0.1, 1.0]}, cv=3, verbose=1, use_paths=False)
+grid = {"C": [0.1, 10.0], "gamma": [0.1, 1.0]}
+search = StabilitySearchCV(SVR(), grid, cv=3, verbose=1, use_paths=False)
 search.fit(X[:60], y[:60])
 """
 

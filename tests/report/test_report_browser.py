@@ -120,7 +120,7 @@ def test_charts_draw_with_and_without_scripts(visit, name, scripts):
     assert len(charts) >= 5
     for chart in charts:
         assert chart.size["width"] > 300
-        assert chart.size["height"] > 150
+        assert chart.size["height"] > 100
     for chart in marked:
         [mark] = all_of(chart, ".mark.steady")
         assert mark.size["width"] > 5

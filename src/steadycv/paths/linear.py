@@ -54,6 +54,7 @@ __all__ = [
 
 # Beyond this condition number rounding would show, and the estimator's own solver is asked.
 WORST_CONDITION = 1e8
+AT_MOST = 1024  # penalties at a time
 # Scores closer than this may be told apart by rounding alone; they are of the order of 1.
 TIE = 1e-7
 KERNELS = ("linear", "poly", "polynomial", "rbf", "laplacian", "sigmoid", "cosine")
@@ -73,6 +74,10 @@ class _AllPenalties(ChecksDataOnce):
     def methods(self, estimator: Any) -> tuple[str, ...]:
         """All that the estimator has."""
         return methods_of(estimator)
+
+    def at_most(self, estimator: Any) -> int:  # noqa: ARG002
+        """A few hundred: the decomposition is quick beside what more of them would hold in memory."""
+        return AT_MOST
 
     def _takes(self, estimator: Any, X: Any, y: Any) -> bool:
         """Whether the solver is direct and the data dense."""

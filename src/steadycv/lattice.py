@@ -484,11 +484,7 @@ class Lattice:
             masks = self._masks[self.repeat == repeat]
             if self._last_window is not None:
                 masks = np.vstack([masks, np.isin(np.arange(self.n_samples), self._last_window)])
-            packed = np.ascontiguousarray(np.packbits(masks, axis=0).T)
-            words = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-            found, blocks = np.unique(words, return_inverse=True)
-            useful = len(found) <= 2 * len(masks) + 2 and not self.draws_rows_again
-            self._known_blocks[repeat] = blocks if useful else None
+            self._known_blocks[repeat] = None if self.draws_rows_again else _blocks(masks)
         return self._known_blocks[repeat]
 
     @cached_property
@@ -608,6 +604,18 @@ def _each_has_the_one_before(splits: list[Split]) -> bool:
 
 def _always_defined(rows: NDArray[np.intp]) -> None:
     """Nothing speaks against any rows."""
+
+
+def _blocks(masks: NDArray[np.bool_]) -> NDArray[np.intp] | None:
+    """By row, the number of its block: rows that all masks treat alike; None where these are many."""
+    blocks = np.zeros(masks.shape[1], dtype=np.intp)
+    n_blocks = 1
+    for mask in masks:
+        blocks = 2 * blocks + mask
+        is_there = np.bincount(blocks, minlength=2 * n_blocks) > 0
+        blocks = (np.cumsum(is_there) - 1)[blocks]
+        n_blocks = int(is_there.sum())
+    return blocks if n_blocks <= 2 * len(masks) + 2 else None
 
 
 def _digest(rows: NDArray[np.intp]) -> bytes:

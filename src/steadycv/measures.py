@@ -42,9 +42,11 @@ class Rows:
         self._total = float(share.sum())
         # Of most rows it is cheaper to count the others as nothing than to leave them out.
         self._most = 2 * len(rows) > n_samples
-        self._share: NDArray[np.float64] = (
-            np.bincount(rows, share, n_samples).astype(np.float64) if self._most else share
-        )
+        if self._most:
+            counts = np.bincount(rows, self.weight, n_samples)
+            # Rows that are chosen once count one, which a byte holds.
+            share = counts.astype(bool if self.weight is None and counts.max() == 1 else np.float64)
+        self._share: NDArray[np.float64] | NDArray[np.bool_] = share
 
     def mean(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of each row of a table over the chosen columns; infinity where it is not known."""
@@ -65,7 +67,9 @@ class Rows:
         return sums * (n_parts / self._total)
 
 
-def _sums(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums(
+    table: NDArray[np.float64], share: NDArray[np.float64] | NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """The weighted sum of each row, to the last bit the same whatever other rows there are.
 
     That of BLAS depends on their number, and so does that of einsum where a row is longer than its
@@ -78,8 +82,11 @@ def _sums(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.
     return sums
 
 
-def _sums_at_once(table: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    sums: NDArray[np.float64] = np.einsum("ci,i->c", np.ascontiguousarray(table), share)
+def _sums_at_once(
+    table: NDArray[np.float64], share: NDArray[np.float64] | NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    counts = share.astype(np.float64, copy=False)
+    sums: NDArray[np.float64] = np.einsum("ci,i->c", np.ascontiguousarray(table), counts)
     return sums
 
 

@@ -287,21 +287,53 @@ class _Data(Sequence[PathData]):
 
 def _data(problem: Problem, task: Task, training_set: int) -> PathData:
     rows = problem.lattice.rows(training_set)
-    X, y = safe_split(task.estimator, problem.X, problem.y, rows)
     params = problem.fit_params and check_method_params(
         problem.X, params=problem.fit_params, indices=rows
     )
-    return PathData(
+    return _SlicedLater.of(
         X=problem.X,
         y=problem.y,
         rows=rows,
-        X_train=X,
-        y_train=y,
         fit_params=params,
         methods=task.methods,
         prepared=task.prepared,
-        blocks=problem.lattice.blocks(training_set),
+        task=task,
+        lattice=problem.lattice,
+        training_set=training_set,
     )
+
+
+class _SlicedLater(PathData):
+    """A training set that is sliced when somebody looks at it: many paths need no more than its rows."""
+
+    @classmethod
+    def of(cls, **fields: Any) -> _SlicedLater:
+        """With all but what is found later."""
+        data = cls.__new__(cls)
+        data.__dict__.update(fields)
+        return data
+
+    @cached_property
+    def _train(self) -> tuple[Any, Any]:
+        given = self.__dict__
+        return safe_split(given["task"].estimator, self.X, self.y, self.rows)
+
+    @cached_property
+    def X_train(self) -> Any:  # noqa: N802
+        """The samples of the training set."""
+        return self._train[0]
+
+    @cached_property
+    def y_train(self) -> Any:
+        """Their targets."""
+        return self._train[1]
+
+    @cached_property
+    def blocks(self) -> NDArray[np.intp] | None:
+        """The blocks of the lattice."""
+        given = self.__dict__
+        found: NDArray[np.intp] | None = given["lattice"].blocks(given["training_set"])
+        return found
 
 
 def _models(

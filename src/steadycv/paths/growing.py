@@ -41,7 +41,10 @@ class Columns(NamedTuple):
     def of(cls, X: NDArray[np.float32]) -> Columns:
         """Sort the columns of X."""
         values = np.ascontiguousarray(X.T)
-        return cls(values, np.argsort(values, axis=1, kind="stable").astype(np.uint32))
+        order = np.empty(values.shape, dtype=np.uint32)
+        for one, sorted_by in zip(values, order, strict=True):  # one by one: positions are eight bytes
+            sorted_by[:] = np.argsort(one, kind="stable")
+        return cls(values, order)
 
 
 def seed_of(random_state: Any) -> int:
@@ -95,7 +98,10 @@ def grow(
         float(min_weight_leaf),
         float(min_impurity_decrease),
     )
-    tree = GrownTree.empty(2 * n_train - 1, max(n_classes, 1), n_samples)
+    n_nodes = 2 * n_train - 1
+    if limits.max_depth < n_train.bit_length():
+        n_nodes = min(n_nodes, 2 ** (limits.max_depth + 1) - 1)
+    tree = GrownTree.empty(n_nodes, max(n_classes, 1), n_samples)
     lists = np.empty((len(columns.order) + 2, n_samples), dtype=np.uint32)
     waiting = np.zeros((n_train + 1, 7), dtype=np.int64)
     waiting[0, :4] = 0, n_train, 0, n_samples - n_train

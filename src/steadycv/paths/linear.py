@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -34,6 +34,7 @@ from steadycv.paths.common import (
     is_table,
 )
 from steadycv.paths.leave_out import MOST_LEFT_OUT, LeaveOut, Spectrum
+from steadycv.paths.moments import Moments, added, chunks, moments_of
 from steadycv.paths.registry import register_path
 from steadycv.paths.separate import SEPARATE, separate_outputs
 
@@ -124,7 +125,7 @@ class RidgePath(_AllPenalties):
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """The same for several training sets; of those that lack a row or two, in closed form."""
         for data, values, exact in _ridge_of_many(estimator, settings, many):
-            outputs = {"predict": values[..., 0] if np.ndim(data.y_train) == 1 else values}
+            outputs = {"predict": values[..., 0] if np.ndim(data.y) == 1 else values}
             yield outputs if exact is None else complete(outputs, exact, estimator, settings, data)
 
 
@@ -141,8 +142,8 @@ class RidgeClassifierPath(_AllPenalties):
         self, estimator: Any, settings: list[dict[str, Any]], data: PathData
     ) -> dict[str, NDArray[Any]]:
         """Labels and scores for every penalty."""
-        y = np.asarray(data.y_train)
-        classes = np.unique(y)
+        y = np.asarray(data.y)
+        classes = np.unique(y[data.rows])
         if len(classes) < 2:
             return SEPARATE.outputs(estimator, settings, data)
         targets = np.where(y[:, np.newaxis] == classes[len(classes) == 2 :], 1.0, -1.0)
@@ -381,16 +382,14 @@ def _numbers(y: Any) -> NDArray[np.float64]:
 
 
 def _ridge(
-    estimator: Any,
-    settings: list[dict[str, Any]],
-    data: PathData,
-    targets: NDArray[np.float64] | None = None,
+    estimator: Any, settings: list[dict[str, Any]], data: PathData, targets: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Values of shape (n_settings, n_samples, n_targets), and which settings are exact."""
-    if targets is None:
-        targets = _numbers(data.y_train)
+    """Values of shape (n_settings, n_samples, n_targets), and which settings are exact.
+
+    The targets are those of all samples; only those of the training set count.
+    """
     prepared: _Features | _Kernel = data.prepared
-    values, exact = prepared.values(data.rows, targets, _weight(data), _penalties(estimator, settings))
+    values, exact = prepared.values(data, targets, _penalties(estimator, settings))
     return values.swapaxes(1, 2), exact
 
 
@@ -411,7 +410,7 @@ def _ridge_of_many(
             if is_exact[at]:
                 yield data, values[at], None
             else:
-                others, exact = _ridge(estimator, settings, data)
+                others, exact = _ridge(estimator, settings, data, _numbers(data.y))
                 of_one = np.where(are_exact[at][:, np.newaxis, np.newaxis], values[at], others)
                 yield data, of_one, exact | are_exact[at]
         waiting.clear()
@@ -420,7 +419,7 @@ def _ridge_of_many(
         left_out = _few_left_out(data)
         if left_out is None:
             yield from found()
-            yield data, *_ridge(estimator, settings, data)
+            yield data, *_ridge(estimator, settings, data, _numbers(data.y))
             continue
         if closed is None:
             y, penalties = _numbers(data.y), _penalties(estimator, settings)
@@ -451,6 +450,7 @@ class _Features:
 
     X: NDArray[np.float64]
     centred: bool
+    _known: dict[int, _Blocks] = field(default_factory=dict, repr=False)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -461,19 +461,46 @@ class _Features:
         return Spectrum(rotated, rotated, eigenvalues, self.centred)
 
     def values(
-        self,
-        rows: NDArray[np.intp],
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        penalties: NDArray[np.float64],
+        self, data: PathData, y: NDArray[np.float64], penalties: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """By penalty and target the values at all samples, and which penalties are exact."""
-        train = _centred(self.X[rows], y, weight, wanted=self.centred)
-        coefs, exact = _solutions(train.X.T @ train.X, train.X.T @ train.y, penalties)
-        values = coefs @ (self.X - train.X_mean).T
-        values = values.reshape(len(penalties), len(train.y_mean), -1)
-        values += train.y_mean[:, np.newaxis]
+        n_features = self.X.shape[1]
+        _, [mean], [products] = self._moments(data, y)
+        coefs, exact = _solutions(
+            products[:n_features, :n_features], products[:n_features, n_features:], penalties
+        )
+        values = np.empty((len(coefs), len(self.X)))
+        for chunk in chunks(len(self.X), n_features):
+            np.matmul(coefs, (self.X[chunk] - mean[:n_features]).T, out=values[:, chunk])
+        values = values.reshape(len(penalties), y.shape[1], -1)
+        values += mean[n_features:, np.newaxis]
         return values, exact
+
+    def _moments(self, data: PathData, y: NDArray[np.float64]) -> Moments:
+        """Those of a training set: of its blocks, where all samples are in some."""
+        if data.blocks is None or data.fit_params.get("sample_weight") is not None:
+            return moments_of(self.X, y, data.rows, _weight(data), centred=self.centred)
+        known = self._known.get(id(data.blocks))
+        if known is None or known.blocks is not data.blocks or not np.array_equal(known.y, y):
+            known = _Blocks(data.blocks, y, self._of_blocks(data.blocks, y))
+            self._known[id(data.blocks)] = known
+        is_there = np.bincount(data.blocks.take(data.rows), minlength=len(known.moments.weight)) > 0
+        return added(Moments(*(numbers[is_there] for numbers in known.moments)))
+
+    def _of_blocks(self, blocks: NDArray[np.intp], y: NDArray[np.float64]) -> Moments:
+        found = [
+            moments_of(self.X, y, np.flatnonzero(blocks == block), centred=self.centred)
+            for block in range(int(blocks.max()) + 1)
+        ]
+        return Moments(*map(np.concatenate, zip(*found, strict=True)))
+
+
+class _Blocks(NamedTuple):
+    """Blocks of rows, and what is known of them."""
+
+    blocks: NDArray[np.intp]
+    y: NDArray[np.float64]
+    moments: Moments
 
 
 @dataclass(frozen=True)
@@ -494,14 +521,11 @@ class _Kernel:
         return Spectrum(vectors * eigenvalues, vectors, eigenvalues, self.centred)
 
     def values(
-        self,
-        rows: NDArray[np.intp],
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        penalties: NDArray[np.float64],
+        self, data: PathData, y: NDArray[np.float64], penalties: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """By penalty and target the values at all samples, and which penalties are exact."""
-        kernel = self.kernel[rows]
+        rows, weight = data.rows, _weight(data)
+        kernel, y = self.kernel[rows], y[rows]
         y_mean = np.zeros(y.shape[1])
         if self.centred:  # in the space of features, at the training set's mean
             share = weight / weight.sum()

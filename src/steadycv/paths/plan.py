@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Group", "in_one_fit", "kinds", "plan", "runs_of", "takes_weights"]
 
-MAX_OUTPUTS = 2**23  # of a group, for one method: no more than fits well into memory
-USUALLY_HELD = 10  # training sets whose losses wait to be compared; groups are smaller where more do
+MOST_BYTES = 2**27  # of what a group holds in memory, or as many as the data take
+AT_WORK = 5  # tables of the size of a group's outputs besides those that wait to be compared
 
 
 class Group(NamedTuple):
@@ -97,7 +97,8 @@ def plan(
     path = find_path(estimator) if use_paths else None
     if path is None or not hasattr(path, "serves"):  # one of transformers is none here
         return [_separate(estimator, candidate) for candidate in range(len(settings))]
-    most = max(1, MAX_OUTPUTS * USUALLY_HELD // (n_samples_of(X) * max(n_held, USUALLY_HELD)))
+    most_bytes = max(MOST_BYTES, getattr(X, "nbytes", 0))
+    most = max(1, most_bytes // (8 * n_samples_of(X) * (n_held + AT_WORK)))
     planner = _Planner(path, estimator, settings, X, y, set(methods), fit_params, most)
     return [
         group

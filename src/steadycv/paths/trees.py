@@ -156,7 +156,7 @@ class TreePath(TruncationPath):
         grower = Grower.of(estimator, *samples) if estimator.splitter == "best" else None
         if grower is None or estimator.random_state is None:
             return _Prepared(samples[0])
-        return _Prepared(samples[0], grower, seed_of(deepcopy(estimator.random_state)))
+        return _Prepared(grower.columns.values.T, grower, seed_of(deepcopy(estimator.random_state)))
 
     def _outputs(
         self,

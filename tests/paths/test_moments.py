@@ -11,7 +11,7 @@ from steadycv.paths import moments
 from steadycv.paths.moments import Moments, added, moments_of
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(60, 3)) + [0.0, 1e6, -5.0]
+X = RNG.normal((0.0, 1e6, -5.0), size=(60, 3))
 Y = RNG.normal(size=(60, 2))
 ROWS = np.flatnonzero(RNG.random(60) < 0.7)
 WEIGHT = RNG.random(len(ROWS))

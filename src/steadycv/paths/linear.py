@@ -472,9 +472,9 @@ class _Features:
         values = np.empty((len(coefs), len(self.X)))
         for chunk in chunks(len(self.X), n_features):
             np.matmul(coefs, (self.X[chunk] - mean[:n_features]).T, out=values[:, chunk])
-        values = values.reshape(len(penalties), y.shape[1], -1)
-        values += mean[n_features:, np.newaxis]
-        return values, exact
+        of_targets = values.reshape(len(penalties), y.shape[1], -1)
+        of_targets += mean[n_features:, np.newaxis]
+        return of_targets, exact
 
     def _moments(self, data: PathData, y: NDArray[np.float64]) -> Moments:
         """Those of a training set: of its blocks, where all samples are in some."""

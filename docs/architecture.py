@@ -37,6 +37,7 @@ PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
         {
+            "splits": "as they are given",
             "lattice": "rows, views",
             "candidates": "the settings",
             "drawing": "at random",
@@ -57,6 +58,7 @@ PARTS = [
         *(300, TOP, 240, "Planning"),
         {
             "planning": "what is missing",
+            "prices": "what it will take",
             "paths": "one fit for many",
         },
     ),
@@ -137,6 +139,8 @@ PARTS = [
             "intervals": "of predictions",
             "bound": "with a proof",
             "families": "grids compared",
+            "thresholds": "of two classes",
+            "grid_edges": "and what is beyond",
         },
         columns=3,
     ),

@@ -1,5 +1,6 @@
 """Lattices: training sets named by their rows, and what each view sees. See also `test_literal.py`."""
 
+import itertools
 import pickle
 import weakref
 
@@ -9,6 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import (
     KFold,
     LeaveOneOut,
+    LeavePOut,
     RepeatedKFold,
     ShuffleSplit,
     StratifiedKFold,
@@ -16,6 +18,7 @@ from sklearn.model_selection import (
 )
 
 from steadycv.lattice import Lattice
+from steadycv.splits import TooManySplitsError
 
 
 def lattice(cv, n=24, **how):
@@ -165,18 +168,34 @@ def test_no_time_order(cv):
     assert not lattice(cv).in_time_order
 
 
+def test_too_many_are_not_made():
+    def splits():
+        yield from itertools.islice(LeavePOut(2).split(np.zeros(100)), 1414)
+        raise AssertionError("no more is asked for")
+
+    with pytest.raises(TooManySplitsError, match="4,950 splits may need 12,253,726") as refused:
+        Lattice(splits(), 100, n_splits=4950)
+    assert refused.value.n_training_sets == 12_253_726
+
+
+def test_many_repeats_are_few_training_sets(monkeypatch):
+    monkeypatch.setattr("steadycv.splits.MOST_TRAINING_SETS", 100)
+    folds = RepeatedKFold(n_splits=4, n_repeats=8, random_state=0)
+    assert lattice(folds, n=20).n_training_sets == 1 + 8 * 10
+
+
 def test_too_many():
-    with pytest.raises(ValueError, match=r"1500 splits may need 1,125,751 training sets"):
+    with pytest.raises(ValueError, match="more than 1,413 splits may need 1,000,406 training sets"):
         Lattice(LeaveOneOut().split(np.zeros(1500)), 1500)
 
 
 @pytest.mark.parametrize("options", [{}, {"gap": 3}, {"max_train_size": 9}])
 def test_time_order_has_as_many_splits_as_it_likes(options, monkeypatch):
-    monkeypatch.setattr("steadycv.lattice.MOST_TRAINING_SETS", 61)
+    monkeypatch.setattr("steadycv.splits.MOST_TRAINING_SETS", 61)
     built = lattice(TimeSeriesSplit(60, test_size=1, **options), n=80)
     assert built.n_training_sets == 61
-    with pytest.raises(ValueError, match="may need 1,831 training sets"):
-        lattice(LeaveOneOut(), n=60)
+    with pytest.raises(ValueError, match="60 splits may need 1,831 training sets"):
+        Lattice(LeaveOneOut().split(np.zeros(60)), 60, n_splits=60)
 
 
 def test_nothing_of_the_data_is_held():

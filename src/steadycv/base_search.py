@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import sys
 import time
 import warnings
 from abc import abstractmethod
@@ -21,6 +22,7 @@ from steadycv._compat import (
     SearchBase,
     TaskTree,
     check_method_params,
+    check_params,
     check_refit,
     fit_context,
     is_foreign,
@@ -58,11 +60,13 @@ from steadycv.metadata import route
 from steadycv.notebook import ResultsInNotebook
 from steadycv.paths.plan import kinds
 from steadycv.planning import Planner
+from steadycv.prices import price_of, price_of_too_many, seconds_a_fit
 from steadycv.racing import asks_for_race, new_race
 from steadycv.reducing import Keep
 from steadycv.results import results_frame
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
+from steadycv.splits import TooManySplitsError
 from steadycv.stopping import Stops
 from steadycv.strategies import exhaustive, get_proposals, get_strategy
 from steadycv.summary import summarize
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
     from steadycv.candidates import Candidates
     from steadycv.ledger_file import LedgerFile
     from steadycv.losses import Loss
+    from steadycv.prices import Price
     from steadycv.racing import Race
     from steadycv.rules import Rule
     from steadycv.scoring import Judging
@@ -177,6 +182,8 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         is_known = asked.is_grid and self.ledger is None and race is None and stops is None
         n_fits = planner.n_groups * problem.lattice.n_training_sets if is_known else None
         executor, failures = Executor(self.n_jobs, self.pre_dispatch), Failures()
+        if self.verbose > 0:
+            print(self._price(asked, problem, planner, races=race is not None), file=sys.stderr)
         with (
             without_autologging(),
             TaskTree(self, problem.X, problem.y, asked.params, n_fits, self._space) as tree,
@@ -264,16 +271,11 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
 
     def _planned(self, asked: _Asked) -> tuple[Problem, Planner, State, Race | None, Stops | None]:
         """What is fitted together, what is kept of it, and how candidates may leave."""
-        problem, candidates, proposals = asked.problem, asked.candidates, asked.proposals
-        planner = Planner(problem, candidates, use_paths=self.use_paths)
+        candidates = asked.candidates
+        problem, planner, races = self._grouped(asked)
         at = weights_that_decide(self, asked.weights)
         if (line := check_series(self.estimator, candidates.series, planner.run_of)) is not None:
             warnings.warn(line, UserWarning, stacklevel=4)
-        races = asks_for_race(self, planner, problem.lattice)
-        n_candidates = len(candidates)
-        if proposals is not None:
-            n_candidates = proposals.n_trials * (1 + len(problem.lattice.views) * proposals.per_view)
-        problem = replace(problem, keep=what_to_keep(self, problem, n_candidates, races=races))
         failed_error = self._failed_error(problem.judging)
         ledger = Ledger(problem.lattice, len(candidates), failed_error, with_parts=races)
         all_ask = bool(candidates.series)  # each view finds how many rounds it takes
@@ -285,6 +287,70 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
     def _will_have(self, method: str) -> bool:
         is_average = self.deliver in ("committee", "ensemble")
         return not is_average or hasattr(Committee([self.estimator]), method)
+
+    def _grouped(self, asked: _Asked) -> tuple[Problem, Planner, bool]:
+        """What is fitted together, with what is kept of it, and whether candidates race."""
+        planner = Planner(asked.problem, asked.candidates, use_paths=self.use_paths)
+        races = asks_for_race(self, planner, asked.problem.lattice)
+        keep = what_to_keep(self, asked.problem, asked.n_candidates, races=races)
+        return replace(asked.problem, keep=keep), planner, races
+
+    def price(self, X: Any, y: Any = None, *, timed: int = 0, **params: Any) -> Price:
+        """How many fits a search takes, how much memory, and about how long.
+
+        Nothing is fitted but what is timed.
+
+        Parameters
+        ----------
+        X, y, **params
+            As for `fit`.
+        timed : int, default=0
+            How many fits to try, spread over the candidates, for a time.
+
+        Returns
+        -------
+        price : Price
+            A text when it is printed, see :class:`steadycv.prices.Price`. Of splits that would need too
+            many training sets, and that a fit refuses, it is told too; they are not made for that.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import GradientBoostingRegressor
+        >>> from sklearn.model_selection import ShuffleSplit
+        >>> from steadycv import StabilitySearchCV
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> grid = {"max_depth": [1, 2, 3], "n_estimators": [50, 100, 200]}
+        >>> print(StabilitySearchCV(GradientBoostingRegressor(), grid).price(X, y))
+        9 candidates on 16 training sets of 5 splits: 48 fits, where GridSearchCV makes 45; less than
+        1 MB.
+        >>> splits = ShuffleSplit(20, random_state=0)
+        >>> print(StabilitySearchCV(GradientBoostingRegressor(), grid, cv=splits).price(X, y))
+        9 candidates on 211 training sets of 20 splits: 633 fits, where GridSearchCV makes 180; 2 MB.
+        That is 11 times as many training sets as plain cross-validation has: KFold(5) has 16,
+        KFold(10) 56, and nested=False 21.
+        """
+        check_params(self)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit says it
+            try:
+                asked = self._asked(X, y, params)
+            except TooManySplitsError as error:
+                proposals = get_proposals(self.search)
+                n_candidates = len(self._candidates()) if proposals is None else proposals.n_trials
+                return price_of_too_many(error, n_candidates)
+            problem, planner, races = self._grouped(asked)
+            price = self._price(asked, problem, planner, races=races)
+            if not timed or not planner.lines:
+                return price
+            seconds = price.n_fits * seconds_a_fit(problem, planner, timed)
+        return replace(price, seconds=seconds / Executor(self.n_jobs, self.pre_dispatch).n_workers)
+
+    def _price(self, asked: _Asked, problem: Problem, planner: Planner, *, races: bool) -> Price:
+        is_most = races or not asked.is_grid or bool(asked.candidates.series)
+        with_students = self.deliver == "student"
+        n_candidates = asked.n_candidates
+        return price_of(problem, planner, n_candidates, is_most=is_most, with_students=with_students)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -407,6 +473,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
             nothing = any(not weight[rows].any() for weight in fit_weights)
             return "the sample weights of what is trained on are all 0" if nothing else None
 
+        n_splits = cv.get_n_splits(X, y, **split_params) if hasattr(cv, "get_n_splits") else None
         lattice = Lattice(
             cv.split(X, y, **split_params),
             n_samples,
@@ -415,8 +482,8 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
             undefined=lambda rows: judging.measure.undefined(Rows(rows, judging.weight, n_samples)),
             untrainable=untrainable,
             source=f"cv={cv!r}" if hasattr(self.cv, "split") else "cv",
+            n_splits=n_splits,
         )
-        n_splits = cv.get_n_splits(X, y, **split_params) if hasattr(cv, "get_n_splits") else None
         if n_splits not in (None, len(lattice.splits)):
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "
@@ -503,6 +570,14 @@ class _Asked(NamedTuple):
     params: dict[str, Any]
     groups: Any
     splitter: type
+
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates there are, or at most come up."""
+        if self.proposals is None:
+            return len(self.candidates)
+        n_views = len(self.problem.lattice.views)
+        return self.proposals.n_trials * (1 + n_views * self.proposals.per_view)
 
     @property
     def is_grid(self) -> bool:

@@ -14,7 +14,7 @@ from steadycv import rules
 from steadycv._arrays import one_column
 from steadycv._compat import select_index, several_scorers, to_numpy
 from steadycv._later import Later
-from steadycv.averages import FoldJudge, answers
+from steadycv.averages import FoldJudge, NotJudgedError, answers
 from steadycv.baseline import baseline
 from steadycv.bootstrap import BootstrapPromise, bootstrap_promise
 from steadycv.conclusions import OF_VIEWS, Conclusions, Evidence
@@ -30,6 +30,7 @@ from steadycv.results import (
     weights_table,
     why_no_choice,
 )
+from steadycv.thresholds import NoThresholdError, find_threshold
 from steadycv.weights import FEWEST_VIEWS, table_weights
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from steadycv.scoring import Judging
     from steadycv.selection import Choices, Selector, State
     from steadycv.tasks import Problem
+    from steadycv.thresholds import Threshold
 
 __all__ = ["Concluding"]
 
@@ -181,8 +183,12 @@ class Concluding(Conclusions):
             [candidate] = self._offers["committee"].candidates
             tested = np.flatnonzero(lattice.evaluation_of_split >= 0).tolist()
             members = selector.outputs_of(dict.fromkeys(tested, candidate))
+        targets = None if problem.y is None else one_column(to_numpy(problem.y))
+        self._threshold = Later(
+            partial(_threshold, judge, said.get(self.deliver), targets, self.estimator)
+        )
         self._evidence = Evidence(
-            targets=None if problem.y is None else one_column(to_numpy(problem.y)),
+            targets=targets,
             weight=problem.judging.weight,
             groups=None if groups is None else to_numpy(groups),
             splitter=splitter,
@@ -254,6 +260,16 @@ class Concluding(Conclusions):
         self.n_fits_ += self._delivery.failures.n_fits
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _threshold(judge: FoldJudge, said: Averages | None, targets: Any, estimator: Any) -> Threshold | str:
+    """The threshold, or why there is none."""
+    if said is None:
+        return "nothing is known of rows by what was chosen without them."
+    try:
+        return find_threshold(judge, said, targets, estimator)
+    except (NoThresholdError, NotJudgedError) as reason:
+        return str(reason)
 
 
 def _losses(

@@ -45,6 +45,7 @@ __all__ = [
     "MOST_BYTES",
     "Delivered",
     "Delivery",
+    "bytes_kept",
     "check_committees",
     "has_committees",
     "said_by_models",
@@ -132,7 +133,7 @@ def what_to_keep(search: Any, problem: Problem, n_candidates: int, *, races: boo
     if races or (lattice.views and are_apart(search.search)):
         return keep  # those that leave, or that not all views know, have no committees
     if not lattice.views:  # for the bootstrap
-        size = n_candidates * _bytes_a_candidate(problem, with_members=False)
+        size = n_candidates * bytes_kept(problem, with_members=False)
         return keep._replace(of_all=size <= MOST_BYTES["delivered"])
     is_offered = search.deliver == "model"
     is_few = lattice.n_training_sets <= MOST_OFFERED or not is_offered
@@ -140,12 +141,13 @@ def what_to_keep(search: Any, problem: Problem, n_candidates: int, *, races: boo
     of_members = (
         has_committees(search, problem)
         and is_few
-        and n_candidates * _bytes_a_candidate(problem, with_members=True) <= most
+        and n_candidates * bytes_kept(problem, with_members=True) <= most
     )
     return keep._replace(of_members=of_members, of_all=of_members)
 
 
-def _bytes_a_candidate(problem: Problem, *, with_members: bool) -> int:
+def bytes_kept(problem: Problem, *, with_members: bool) -> int:
+    """The size of a candidate's outputs that are kept."""
     classes, y = problem.judging.classes, problem.y
     width = 1 if y is None or np.ndim(y) < 2 else int(np.shape(y)[1])
     if classes is not None and problem.keep.methods[:1] == ("predict_proba",):
@@ -236,7 +238,7 @@ class Delivery:
         """
         most = MOST_BYTES["delivered"]
         held: _Known | None = None
-        for some in self._blocks(max(1, most // _bytes_a_candidate(self._problem, with_members=True))):
+        for some in self._blocks(max(1, most // bytes_kept(self._problem, with_members=True))):
             said = self._averages(some)
             block = (some, self._judge.errors(said), said)
             held = block if held is None else _best_of(held, block, most)
@@ -300,7 +302,7 @@ class Delivery:
         if len(teachings) == 1:
             name = type(problem.estimator).__name__
             warnings.warn(UNTAUGHT.format(name), UserWarning, stacklevel=STACK)
-        size = len(self._candidates) * _bytes_a_candidate(problem, with_members=False)
+        size = len(self._candidates) * bytes_kept(problem, with_members=False)
         students = Students(
             problem,
             self._candidates,

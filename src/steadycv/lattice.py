@@ -8,7 +8,6 @@ and time.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -16,29 +15,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from steadycv._arrays import plain
-from steadycv._compat import to_numpy
+from steadycv.splits import (
+    allowed_ends,
+    each_has_the_one_before,
+    read_splits,
+    repeats_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Lattice", "Split", "View"]
 
-MOST_TRAINING_SETS = 10**6
+__all__ = ["EXPENSIVE", "Lattice", "View"]
+
 MOST_PARTS = 256  # of an error
-FEWEST_FOLDS = 3  # of a repeat
 SMALL = 1 / 3  # the share of its reference below which an inner training set makes errors pessimistic
 EXPENSIVE = 10  # times the fits of plain cross-validation
-LONGEST_QUOTE = 60  # characters of what was given
-
-
-class Split(NamedTuple):
-    """The rows to train and to validate on, in increasing order."""
-
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -112,6 +106,8 @@ class Lattice:
         Says of rows why nobody can be trained on them, or None. So are such evaluations.
     source : str, default="cv"
         What to call the splits in errors.
+    n_splits : int, default=None
+        How many splits there will be, where that is known.
 
     Attributes
     ----------
@@ -155,10 +151,11 @@ class Lattice:
         undefined: Callable[[NDArray[np.intp]], str | None] | None = None,
         untrainable: Callable[[NDArray[np.intp]], str | None] | None = None,
         source: str = "cv",
+        n_splits: int | None = None,
     ) -> None:
         self.n_samples = n_samples
-        self.splits = _checked(splits, n_samples, source)
-        self.repeat = _repeats(self.splits, n_samples)
+        self.splits = read_splits(splits, n_samples, source, nested=nested, n_splits=n_splits)
+        self.repeat = repeats_of(self.splits, n_samples)
         self.evaluations: list[Evaluation] = []
         self.comparisons: list[Comparison] = []
         self.row_sets: list[NDArray[np.intp]] = []
@@ -170,18 +167,7 @@ class Lattice:
         self._sizes: list[int] = []
         self._ids: dict[Any, int] = {}
         self._reasons: list[str | None] = []
-        self._allowed = _allowed_ends(self.splits)
-        s = len(self.splits)
-        most = 1 + s * (s + 1) // 2
-        if (
-            nested
-            and most > MOST_TRAINING_SETS
-            and not (self._allowed or _each_has_the_one_before(self.splits))
-        ):
-            raise ValueError(
-                f"{source}: {s} splits may need {most:,} training sets for each candidate. Use fewer "
-                "splits (KFold(5) needs 16), or nested=False."
-            )
+        self._allowed = allowed_ends(self.splits)
         if last_window and self._allowed is None:
             raise ValueError(
                 f"last_window=True is for splits that train on windows which move on in time, as "
@@ -212,7 +198,7 @@ class Lattice:
     def in_time_order(self) -> bool:
         """Whether models are tested on what comes after all that they know, or know more one by one."""
         sizes = {len(split.train) for split in self.splits}
-        grow = 1 < len(sizes) == len(self.splits) and _each_has_the_one_before(self.splits)
+        grow = 1 < len(sizes) == len(self.splits) and each_has_the_one_before(self.splits)
         return grow or all(split.train[-1] < split.test[0] for split in self.splits)
 
     @property
@@ -494,112 +480,6 @@ class Lattice:
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "_masks"}
         return state | {"_ids": {}}
-
-
-def _checked(splits: Iterable[tuple[Any, Any]], n_samples: int, source: str) -> list[Split]:
-    """The splits as sorted indices; or what is wrong with them."""
-    found = []
-    for number, pair in enumerate(splits):
-        what = f"{source}: split {number}"
-        split = Split(*(_indices(rows, n_samples, what) for rows in _pair(pair, what)))
-        for index, use in ((split.train, "train"), (split.test, "validate")):
-            if not len(index):
-                raise ValueError(f"{what} has no sample to {use} on.")
-            if not 0 <= index[0] <= index[-1] < n_samples:
-                raise ValueError(
-                    f"{what} has samples {index[0]} to {index[-1]}, and the data have {n_samples} "
-                    "samples, counted from 0."
-                )
-        trained = np.zeros(n_samples, dtype=bool)
-        trained[split.train] = True
-        both = split.test[trained[split.test]]
-        if len(both):
-            raise ValueError(
-                f"{what} trains and validates on the same samples, {len(both)} of them (sample "
-                f"{both[0]} is the first): what a model was trained on cannot judge it."
-            )
-        found.append(split)
-    if not found:
-        raise ValueError(
-            "No fits were performed. Was the CV iterator empty? Were there no candidates? "
-            f"{source} gave no splits; a generator of splits gives them once."
-        )
-    return found
-
-
-def _pair(pair: Any, what: str) -> tuple[Any, Any]:
-    try:
-        train, test = pair
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{what} is to be a pair of the rows to train and to validate on, got "
-            f"{type(pair).__name__} {_shortened(pair)}."
-        ) from None
-    return train, test
-
-
-def _indices(index: Any, n_samples: int, what: str) -> NDArray[np.intp]:
-    """Rows in increasing order, given by their numbers or as a mask."""
-    wrong = f"{what} is to have rows as one list of whole numbers, or as a mask, got "
-    try:
-        array = plain(to_numpy(index))
-    except (TypeError, ValueError):  # lists of unequal lengths
-        raise ValueError(f"{wrong}{_shortened(index)}.") from None
-    if array.ndim != 1:
-        raise ValueError(f"{wrong}{_shortened(index)}.")
-    if array.dtype == bool:
-        if len(array) != n_samples:
-            raise ValueError(
-                f"{what} has a mask of {len(array)} rows, and the data have {n_samples} samples."
-            )
-        return np.flatnonzero(array)
-    if array.dtype.kind not in "iuf" or not (array == np.floor(array)).all():
-        raise ValueError(f"{wrong}{_shortened(index)}.")
-    return np.sort(array.astype(np.intp))
-
-
-def _shortened(thing: Any) -> str:
-    text = repr(thing)
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}..."
-
-
-def _repeats(splits: list[Split], n_samples: int) -> NDArray[np.intp]:
-    """The repeat of each split: blocks of equal length with disjoint tests of one union, or all one."""
-    s = len(splits)
-    seen = np.zeros(n_samples, dtype=bool)
-    length = 0
-    while length < s and not seen[splits[length].test].any():
-        seen[splits[length].test] = True
-        length += 1
-    one = np.zeros(s, dtype=np.intp)
-    if length < FEWEST_FOLDS or s % length or s == length:
-        return one
-    size = int(seen.sum())
-    for start in range(length, s, length):
-        tests = np.concatenate([split.test for split in splits[start : start + length]])
-        if len(tests) != size or len(np.unique(tests)) != size or not seen[tests].all():
-            return one
-    return np.arange(s) // length
-
-
-def _allowed_ends(splits: list[Split]) -> list[int] | None:
-    """For rolling windows: by split, the first row that its view may not know. None for all else."""
-    trains = [split.train for split in splits]
-    if not all(
-        t[-1] - t[0] + 1 == len(t) and t[-1] < split.test[0] and (np.diff(t) == 1).all()
-        for t, split in zip(trains, splits, strict=True)
-    ):
-        return None
-    firsts = [int(t[0]) for t in sorted(trains, key=lambda t: (int(t[-1]), int(t[0])))]
-    if any(b < a for a, b in itertools.pairwise(firsts)) or firsts[-1] == firsts[0]:
-        return None
-    return [int(t[-1]) + 1 for t in trains]
-
-
-def _each_has_the_one_before(splits: list[Split]) -> bool:
-    """Whether, by size, each training set lies in the next, as in time order."""
-    trains = sorted((split.train for split in splits), key=len)
-    return all(np.isin(a, b, assume_unique=True).all() for a, b in itertools.pairwise(trains))
 
 
 def _always_defined(rows: NDArray[np.intp]) -> None:

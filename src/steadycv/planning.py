@@ -228,6 +228,15 @@ class Planner:
             for some in _parts(training_sets, n_parts)
         ]
 
+    def tasks_of(self, lines: list[Line], training_set: int) -> list[Task]:
+        """Some lines, each with all of its group, on one training set: a task for each group."""
+        groups = {id(line.group): line.group for line in lines}
+        found = []
+        for key in groups:
+            whole = [line for line in self.lines if id(line.group) == key]
+            found.append(self._task(whole, [training_set], frozenset()))
+        return found
+
     def _merged(self, wanted: Wanted) -> Iterator[tuple[list[Line], list[int], frozenset[int]]]:
         """Lines of one group, the training sets of which just these are wanted, and the comparisons.
 

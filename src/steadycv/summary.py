@@ -10,11 +10,13 @@ import numpy as np
 
 from steadycv.error_words import ErrorWords, with_article
 from steadycv.expectations import Expected
+from steadycv.human_units import HumanUnits
 from steadycv.split_words import SplitWords
+from steadycv.thresholds import HALF
 from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from steadycv.offers import Offer
     from steadycv.search import StabilitySearchCV
@@ -32,6 +34,8 @@ __all__ = [
     "model_name",
     "much_worse",
     "offer_rows",
+    "on_edges",
+    "on_threshold",
     "side_by_side",
     "summarize",
     "what_to_expect",
@@ -128,16 +132,16 @@ def side_by_side(search: StabilitySearchCV) -> list[Row]:
     return rows
 
 
-def words_on_promise(
-    search: StabilitySearchCV, ask: Callable[[str], str] = 'deliver="{}"'.format
-) -> list[str]:
-    """What was delivered, what to expect of it, and what else is offered: sentences."""
+def words_on_promise(search: StabilitySearchCV) -> list[str]:
+    """What was delivered, what to expect of it, and what else could be done: sentences."""
     delivered = what_was_delivered(search)
     lines = [
         f"Delivered: {delivered}." if delivered else "",
         what_to_expect(search),
         beside_baseline(search),
-        also_offered(search, ask),
+        also_offered(search),
+        on_threshold(search),
+        on_edges(search),
     ]
     return [line for line in lines if line]
 
@@ -205,6 +209,45 @@ def beside_baseline(search: StabilitySearchCV) -> str:
     if human.kind == "share right":
         return f"{line}; {told} of its mistakes are avoided."
     return f"{line}; {told} of its {words.name} is explained."
+
+
+def on_threshold(
+    search: StabilitySearchCV,
+    ask: str = "search.with_threshold()",
+    names: Sequence[Any] | None = None,
+) -> str:
+    """What another threshold than 0.5 does, of two classes; empty where there is none.
+
+    `names` are those of the classes, where they are numbered.
+    """
+    try:
+        found = search.threshold_
+    except AttributeError:
+        return ""
+    if found.value == HALF:
+        return ""
+    human = HumanUnits.of(ErrorWords.of(search))
+    first, second = found.classes if names is None else names
+    values = f"{human.text(found.error)} instead of {human.text(found.error_at_half)}"
+    line = (
+        f"Saying {value_text(second)} from a probability of {number(found.value, 2)} on, and not of "
+        f"0.5, has {with_article(human.noun)} of {values} on rows that had no say in it"
+    )
+    if not found.helps:
+        return f"{line}: 0.5 serves as well."
+    (false, hit), (false_before, hit_before) = found.confusion[:, 1], found.confusion_at_half[:, 1]
+    n_second = int(found.confusion[1].sum())
+    return (
+        f"{line}: of {n_second:,} that are {value_text(second)} it finds {hit:,} instead of "
+        f"{hit_before:,}, and takes {false:,} instead of {false_before:,} that are {value_text(first)} "
+        f"for one ({ask})."
+    )
+
+
+def on_edges(search: StabilitySearchCV, ask: str = "") -> str:
+    """Where the choice stands at an end of its grid, and what to try; empty where it does not."""
+    told = [edge.sentence for edge in search.edges_]
+    return " ".join([*told, ask]).strip() if told else ""
 
 
 def much_worse(search: StabilitySearchCV) -> str:

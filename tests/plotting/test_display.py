@@ -179,7 +179,7 @@ def test_axes_that_are_given_are_drawn_on(search):
         ({"kind": "pie"}, "kind must be one of"),
         ({"error": "r2"}, "error must be one of"),
         ({"params": ["depth"]}, r"of \['max_depth', 'min_samples_leaf'\]; got \['depth'\]"),
-        ({"params": ["max_depth"] * 2}, "one or two parameters"),
+        ({"params": ["max_depth"] * 2}, "one to three parameters"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(search, options, message):
@@ -286,3 +286,53 @@ def test_lattice_shows_the_errors_of_all_that_was_fitted(search):
     mesh = display.artists_["mesh"].get_array()
     np.testing.assert_array_equal(mesh.mask[:, 0], True)
     np.testing.assert_array_equal(mesh[:, 1:], LatticeErrors.from_search(search).error[:, 1:])
+
+
+THREE = {"max_depth": [1, 2, 3, 5], "min_samples_leaf": [1, 5, 20], "max_features": [None, 3]}
+
+
+def test_three_parameters_are_heat_maps_side_by_side_with_the_same_colours():
+    search = StabilitySearchCV(DecisionTreeRegressor(), THREE, cv=3).fit(*DATA)
+    display = StabilityDisplay.from_search(search, kind="grid")
+    assert [ax.get_title() for ax in display.axes_] == ["max_features = None", "max_features = 3"]
+    meshes = display.artists_["meshes"]
+    assert len({(mesh.norm.vmin, mesh.norm.vmax) for mesh in meshes}) == 1
+    by_setting = {
+        tuple(params[name] for name in THREE): error
+        for params, error in zip(
+            search.cv_results_["params"], search.cv_results_["cv_error"], strict=True
+        )
+    }
+    for mesh, features in zip(meshes, THREE["max_features"], strict=True):
+        values = mesh.get_array().reshape(3, 4)
+        for (depth, leaf, of), error in by_setting.items():
+            if of == features:
+                row, column = THREE["min_samples_leaf"].index(leaf), THREE["max_depth"].index(depth)
+                assert values[row, column] == error
+    best = search.best_params_
+    mark = display.artists_["steady"]
+    np.testing.assert_array_equal(drawn(mark), [[best["max_depth"], best["min_samples_leaf"]]])
+    assert mark.axes.get_title() == f"max_features = {best['max_features']}"
+
+
+def test_three_parameters_take_the_place_of_a_subplot():
+    search = StabilitySearchCV(DecisionTreeRegressor(), THREE, cv=3).fit(*DATA)
+    figure, axes = plt.subplots(1, 2, layout="constrained")
+    display = StabilityDisplay.from_search(search, kind="grid", ax=axes[1])
+    figure.canvas.draw()
+    middle = figure.bbox.width / 2
+    assert all(ax.get_window_extent().x0 > middle for ax in display.axes_)
+    display.plot(axes[0], kind="weights")
+    assert display.axes_ == [axes[0]]
+    with pytest.raises(ValueError, match="in the place of a subplot"):
+        display.plot(figure.add_axes([0, 0, 1, 1]), kind="grid")
+
+
+def test_a_third_parameter_of_many_values_is_left_out_until_it_is_asked_for():
+    grid = THREE | {"max_features": range(1, 9), "min_samples_leaf": range(1, 9)}
+    grid["max_depth"] = range(1, 9)
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, cv=3, nested=False, stability_weights=0)
+    search.fit(*DATA)
+    assert len(StabilityDisplay.from_search(search, kind="grid").axes_) == 1
+    display = StabilityDisplay.from_search(search, kind="grid", params=list(THREE))
+    assert len(display.axes_) == 8

@@ -11,6 +11,7 @@ import searches
 from searches import EVIL, Page
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV, rules, write_report
 from steadycv.error_words import ErrorWords
@@ -211,6 +212,22 @@ def test_heat_map_has_a_cell_for_each_candidate_darker_where_the_error_is_low(tr
     assert len(levels) > 4
     for better, worse in pairwise(levels):
         assert max(better) <= min(worse)
+
+
+def test_three_axes_are_heat_maps_side_by_side(page):
+    grid = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 5], "max_features": [None, 3]}
+    search = StabilitySearchCV(DecisionTreeRegressor(), grid, cv=3).fit(*searches.DATA)
+    data = GridErrors.from_search(search)
+    cells = []
+    for panel in data.panels():
+        svg = grid_chart(panel, ERRORS)
+        assert f"over the grid with {panel.where};" in svg.get("aria-label")
+        cells += map(int, svg.get("data-cells").split())
+        features = {search.cv_results_["params"][c]["max_features"] for c in panel.candidate.ravel()}
+        assert panel.where == f"max_features = {features.pop()}"
+        assert not features
+    assert sorted(cells) == list(range(12))
+    assert "max_features = None" in page(search).words
 
 
 def test_line_chart_over_a_logarithmic_axis(page):

@@ -13,7 +13,6 @@ from steadycv.plotting.frontier import Frontier
 from steadycv.plotting.grid_errors import Axis, GridErrors
 from steadycv.plotting.titles import title_of
 from steadycv.plotting.weight_path import WeightPath
-from steadycv.shades import upper_limit
 from steadycv.split_words import SplitWords
 from steadycv.words import number, short_names, value_text
 
@@ -38,8 +37,8 @@ class StabilityDisplay:
       with the best error.
     - ``"weights"``: the nested error against the stability weight, with the standard deviation over the
       outer folds.
-    - ``"grid"``: an error over the grid, as a line for one parameter and as a heat map for two. Of more
-      parameters it shows two, with the lowest error over the others.
+    - ``"grid"``: an error over the grid, as a line for one parameter, as a heat map for two, and for
+      three as heat maps side by side. Of more it shows some, with the lowest error over the others.
     - ``"lattice"``: the error of each candidate on each distinct training set, which is all that was
       fitted.
 
@@ -64,6 +63,8 @@ class StabilityDisplay:
     ----------
     ax_ : matplotlib Axes
         What was drawn on.
+    axes_ : list of matplotlib Axes
+        Those that stand side by side in its place, where three parameters are shown; else itself.
     figure_ : matplotlib Figure
         Its figure.
     artists_ : dict of str to matplotlib Artist
@@ -91,6 +92,7 @@ class StabilityDisplay:
     """
 
     ax_: Any
+    axes_: list[Any]
     figure_: Any
     artists_: dict[str, Any]
 
@@ -130,8 +132,9 @@ class StabilityDisplay:
         kind : {"frontier", "weights", "grid", "lattice"}, default="frontier"
             Which picture.
         params : sequence of str, default=None
-            For the grid: the one or two parameters, horizontal and vertical. None for the two with most
-            values. Of a list of grids it shows the one that the choice is in.
+            For the grid: up to three parameters, horizontal, vertical and side by side. None for the two
+            with most values, and a third one where that has six at most. Of a list of grids it shows the
+            one that the choice is in.
         error : {"cv_error", "regularized_error", "instability"}, default="cv_error"
             For the grid: what to show.
         ax : matplotlib Axes, default=None
@@ -187,7 +190,7 @@ class StabilityDisplay:
         if data is None:
             raise ValueError(f"There is nothing to draw with kind={kind!r}: {lack}.")
         ax = new_axes("StabilityDisplay") if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.axes_, self.figure_ = ax, [ax], ax.figure
         self.artists_ = draw(ax, data, self, palette_of(ax))
         return self
 
@@ -256,48 +259,107 @@ def _draw_weights(
 
 def _draw_grid(ax: Any, data: GridErrors, display: StabilityDisplay, colors: Palette) -> dict[str, Any]:
     errors = display.errors
-    names = [literal(name) for name in short_names([axis.name for axis in data.axes]).values()]
     label = errors.cv_of_what if data.measure == "cv_error" else errors.measure(data.measure)
-    values = errors.shown_measure(data.measure, data.error)
     if data.others:
         others = literal(", ".join(short_names(data.others).values()))
         label += f"\n{errors.best_of(data.measure)} over {others}"
+    if len(data.axes) == 3:
+        return _draw_panels(ax, data, label, display, colors)
+    if len(data.axes) == 2:
+        artists = _draw_heat_map(ax, data, display, colors)
+        is_score = errors.is_score and data.measure != "instability"
+        _add_colorbar([ax], artists, data, label, is_score=is_score)
+        ax.set_title(title_of("grid", errors), pad=28)
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+        return artists
     _set_ticks(ax, ax.xaxis, data.axes[0])
-    ax.set_xlabel(names[0])
-    if len(data.axes) == 1:
-        x = data.axes[0].positions
-        style = "-o" if data.axes[0].is_numeric else "o"
-        [line] = ax.plot(x, values, style, color=colors.ink, linewidth=1.2, markersize=3.5)
-        ax.set_ylabel(label)
-        plain, steady = (at and (x[at[0]], values[at]) for at in (data.plain, data.steady))
-        choices = _mark_choices(ax, colors, plain, steady)
-        finish(ax, title_of("grid", errors))
-        return {"line": line, **choices}
-    _set_ticks(ax, ax.yaxis, data.axes[1])
-    ax.set_ylabel(names[1])
-    known = data.error[np.isfinite(data.error)]
-    top = upper_limit(known)
+    x, values = data.axes[0].positions, errors.shown_measure(data.measure, data.error)
+    style = "-o" if data.axes[0].is_numeric else "o"
+    [line] = ax.plot(x, values, style, color=colors.ink, linewidth=1.2, markersize=3.5)
+    ax.set(xlabel=literal(short_names([data.axes[0].name])[data.axes[0].name]), ylabel=label)
+    plain, steady = (at and (x[at[0]], values[at]) for at in (data.plain, data.steady))
+    choices = _mark_choices(ax, colors, plain, steady)
+    finish(ax, title_of("grid", errors))
+    return {"line": line, **choices}
+
+
+def _draw_heat_map(
+    ax: Any, data: GridErrors, display: StabilityDisplay, colors: Palette
+) -> dict[str, Any]:
+    errors = display.errors
+    names = [literal(name) for name in short_names([axis.name for axis in data.axes]).values()]
+    for axis, name, of in zip((ax.xaxis, ax.yaxis), names, data.axes, strict=True):
+        _set_ticks(ax, axis, of)
+        axis.set_label_text(name)
     is_score = errors.is_score and data.measure != "instability"
     mesh = ax.pcolormesh(
         data.axes[0].edges,
         data.axes[1].edges,
-        np.ma.masked_invalid(values.T),
+        np.ma.masked_invalid(errors.shown_measure(data.measure, data.error).T),
         cmap=heat_map(colors, is_score=is_score),
-        norm=_colours_of(known.min(), top, is_score=is_score),
+        norm=_colours_of(data.ends.low, data.ends.top, is_score=is_score),
         rasterized=True,
     )
-    if len(known) < data.error.size:
+    if not np.isfinite(data.error).all():
         ax.patch.set(hatch="////", edgecolor=colors.dot)
-        label += "\n(hatched: failed or not looked at)"
-    beyond = "neither" if top == known.max() else "min" if is_score else "max"
-    colorbar = ax.figure.colorbar(mesh, ax=ax, extend=beyond)
-    colorbar.set_label(label)
     x, y = (axis.positions for axis in data.axes)
     plain, steady = (at and (x[at[0]], y[at[1]]) for at in (data.plain, data.steady))
-    choices = _mark_choices(ax, colors, plain, steady, halo=colors.page)
-    ax.set_title(title_of("grid", errors), pad=28)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    return {"mesh": mesh, "colorbar": colorbar, **choices}
+    return {"mesh": mesh, **_mark_choices(ax, colors, plain, steady, halo=colors.page)}
+
+
+def _add_colorbar(
+    axes: list[Any], artists: dict[str, Any], data: GridErrors, label: str, *, is_score: bool
+) -> None:
+    """The key of a heat map, or of several that share it."""
+    if not np.isfinite(data.error).all():
+        label += "\n(hatched: failed or not looked at)"
+    _, top, highest = data.ends
+    beyond = "neither" if top == highest else "min" if is_score else "max"
+    artists["colorbar"] = axes[0].figure.colorbar(artists["mesh"], ax=axes, extend=beyond)
+    artists["colorbar"].set_label(label)
+
+
+def _draw_panels(
+    ax: Any, data: GridErrors, label: str, display: StabilityDisplay, colors: Palette
+) -> dict[str, Any]:
+    """Heat maps side by side, one for each value of the third axis, in the place of one axes."""
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ValueError(
+            "Three parameters are drawn side by side in the place of a subplot, and ax is none: pass "
+            "one of plt.subplots, or params= with two parameters."
+        )
+    panels = data.panels()
+    n_columns = 2 if len(panels) == 4 else min(3, len(panels))
+    n_rows = -(-len(panels) // n_columns)
+    if len(ax.figure.axes) == 1:  # a figure of its own
+        ax.figure.set_size_inches(2.6 * n_columns + 1.2, 2.3 * n_rows + 0.8)
+    grid = place.subgridspec(1 + n_rows, n_columns, height_ratios=[0.16, *[1] * n_rows])
+    ax.set_axis_off()
+    axes: list[Any] = []
+    artists: dict[str, Any] = {"meshes": []}
+    for at, panel in enumerate(panels):
+        row, column = divmod(at, n_columns)
+        each = ax.figure.add_subplot(grid[1 + row, column])
+        artists |= _draw_heat_map(each, panel, display, colors)  # a choice is in one of them
+        artists["meshes"].append(artists["mesh"])
+        each.set_title(literal(panel.where), fontsize="medium")
+        if at + n_columns < len(panels):
+            each.set_xlabel("")
+            each.tick_params(labelbottom=False)
+        if column:
+            each.set_ylabel("")
+            each.tick_params(labelleft=False)
+        axes.append(each)
+    is_score = display.errors.is_score and data.measure != "instability"
+    _add_colorbar(axes, artists, data, label, is_score=is_score)
+    head = ax.figure.add_subplot(grid[0, :])
+    head.set_axis_off()
+    head.set_title(title_of("grid", display.errors))
+    marks = [artists[name] for name in ("plain", "steady") if name in artists]
+    head.legend(handles=marks, loc="center", ncols=2, frameon=False)
+    display.axes_ = axes
+    return artists
 
 
 def _draw_lattice(

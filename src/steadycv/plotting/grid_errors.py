@@ -1,13 +1,16 @@
-"""An error over one or two axes of the grid."""
+"""An error over one, two or three axes of the grid."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+
+from steadycv.shades import upper_limit
+from steadycv.words import short_names, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +24,7 @@ __all__ = ["MEASURES", "Axis", "GridErrors"]
 MEASURES = ("cv_error", "instability", "regularized_error")
 """What can be shown over a grid."""
 
+MOST_PANELS = 6  # of a third axis, side by side without being asked for
 UNEVEN = 12.0  # the largest gap between values over the smallest: more, and each gets the same room
 
 
@@ -62,14 +66,22 @@ class Axis:
         return np.exp(edges) if self.scale == "log" else edges
 
 
+class Ends(NamedTuple):
+    """What colours stand for: the lowest error, the highest that is no outlier, and the highest."""
+
+    low: float
+    top: float
+    highest: float
+
+
 @dataclass(frozen=True)
 class GridErrors:
-    """An error for every value of one axis, or every pair of values of two.
+    """An error for every value of one axis, or every pair of values of two, or every three of three.
 
     Attributes
     ----------
     axes : tuple of Axis
-        The one or two axes.
+        The axes; of three the last one is shown in pictures side by side.
     measure : str
         The column of ``cv_results_`` that is shown.
     error : ndarray, one dimension for each axis
@@ -81,6 +93,10 @@ class GridErrors:
     plain, steady : tuple of int or None
         Where the plain choice and the steady choice stand; None where they are in another
         part of the grid.
+    where : str
+        Of one picture of several side by side, the value of the third axis.
+    within : Ends or None
+        What its colours stand for, as in the others.
     """
 
     axes: tuple[Axis, ...]
@@ -90,6 +106,8 @@ class GridErrors:
     others: tuple[str, ...]
     plain: tuple[int, ...] | None
     steady: tuple[int, ...] | None
+    where: str = ""
+    within: Ends | None = None
 
     @classmethod
     def from_search(
@@ -101,7 +119,8 @@ class GridErrors:
     ) -> GridErrors | None:
         """A fitted search's errors over its grid; None of no grid, or where nothing varies or is known.
 
-        `params` are one or two axes, by default those with most values. `part` is one of a list of
+        `params` are up to three axes, by default the two with most values and, where that has few, one
+        more. `part` is one of a list of
         grids, by default the one with the choice.
         """
         check_is_fitted(search)
@@ -138,16 +157,53 @@ class GridErrors:
             steady=_place(table, search.best_index_),
         )
 
+    @property
+    def ends(self) -> Ends:
+        """What colours stand for."""
+        if self.within is not None:
+            return self.within
+        known = self.error[np.isfinite(self.error)]
+        return Ends(float(known.min()), upper_limit(known), float(known.max()))
+
+    def panels(self) -> list[GridErrors]:
+        """Pictures of two axes, one for each value of a third, with the same colours; else itself alone.
+
+        Values of which no error is known have none.
+        """
+        if len(self.axes) < 3:
+            return [self]
+        *two, third = self.axes
+        name = short_names([axis.name for axis in self.axes])[third.name]
+        return [
+            replace(
+                self,
+                axes=tuple(two),
+                error=self.error[..., i],
+                candidate=self.candidate[..., i],
+                plain=_in_panel(self.plain, i),
+                steady=_in_panel(self.steady, i),
+                where=f"{name} = {value_text(value)}",
+                within=self.ends,
+            )
+            for i, value in enumerate(third.values)
+            if np.isfinite(self.error[..., i]).any()
+        ]
+
+
+def _in_panel(place: tuple[int, ...] | None, panel: int) -> tuple[int, ...] | None:
+    return place[:-1] if place is not None and place[-1] == panel else None
+
 
 def _shown(sizes: dict[str, int], params: Sequence[str] | None) -> list[str]:
     if params is None:
-        most = sorted(sizes, key=lambda name: -sizes[name])[:2]
-        return [name for name in sizes if name in most]
+        by_size = sorted(sizes, key=lambda name: -sizes[name])
+        third = [name for name in by_size[2:3] if sizes[name] <= MOST_PANELS]
+        return [name for name in sizes if name in by_size[:2]] + third
     if isinstance(params, str):
         params = [params]
-    if not 1 <= len(set(params)) == len(params) <= 2 or not set(params) <= set(sizes):
+    if not 1 <= len(set(params)) == len(params) <= 3 or not set(params) <= set(sizes):
         raise ValueError(
-            "params must be one or two parameters that have more than one value, of "
+            "params must be one to three parameters that have more than one value, of "
             f"{list(sizes)}; got {params!r}."
         )
     return list(params)

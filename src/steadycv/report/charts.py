@@ -20,7 +20,7 @@ from steadycv.report.svg import (
     points,
     rounded,
 )
-from steadycv.shades import N_SHADES, shades_of, upper_limit
+from steadycv.shades import N_SHADES, shades_of
 from steadycv.words import number, short_names, value_text
 
 if TYPE_CHECKING:
@@ -147,14 +147,17 @@ def _weight_ticks(weight: NDArray[np.float64], at: NDArray[np.float64]) -> list[
 
 
 def grid_chart(data: GridErrors, words: ErrorWords) -> Element:
-    """An error over the grid: a line or a heat map."""
+    """An error over one or two axes of the grid: a line or a heat map."""
     measure = words.cv_of_what if data.measure == "cv_error" else words.measure(data.measure)
     lowest = np.unravel_index(np.nanargmin(data.error), data.error.shape)
-    where = " and ".join(
+    at = " and ".join(
         f"{axis.name} = {value_text(axis.values[i])}" for axis, i in zip(data.axes, lowest, strict=True)
     )
     best = number(words.shown_measure(data.measure, np.nanmin(data.error)))
-    name = f"of the {measure} over the grid; it is {words.best_of(data.measure)}, {best}, at {where}."
+    where = f" with {data.where}" if data.where else ""
+    name = (
+        f"of the {measure} over the grid{where}; it is {words.best_of(data.measure)}, {best}, at {at}."
+    )
     return _line(data, words, measure, name) if len(data.axes) == 1 else _heat_map(data, words, name)
 
 
@@ -203,7 +206,7 @@ def _heat_map(data: GridErrors, words: ErrorWords, name: str) -> Element:
         grid_lines=False,
     )
     x, y = (np.round(scale(axis.edges), 1) for scale, axis in ((frame.x, across), (frame.y, up)))
-    low, top = float(np.nanmin(data.error)), upper_limit(data.error[np.isfinite(data.error)])
+    low, top, highest = data.ends
     levels = shades_of(data.error, low, top)
     for level in range(-1, N_SHADES):
         # A cell is filled, or crossed out where nothing is known.
@@ -218,7 +221,7 @@ def _heat_map(data: GridErrors, words: ErrorWords, name: str) -> Element:
     frame.svg.set("data-y", " ".join(f"{edge:g}" for edge in y))
     frame.svg.set("data-cells", " ".join(map(str, data.candidate.ravel().tolist())))
     best, worst = (words.shown_measure(data.measure, end) for end in (low, top))
-    beyond = ("less" if worst < best else "more") if top < np.nanmax(data.error) else ""
+    beyond = ("less" if worst < best else "more") if top < highest else ""
     _shades(frame, number(best), number(worst) + (f" or {beyond}" if beyond else ""))
     places = across.positions, up.positions
     frame.mark(

@@ -12,7 +12,7 @@ export OMP_NUM_THREADS := 1
 ONCE := tests/cli/test_interruption.py tests/datasets tests/experiments tests/paths/test_registry.py \
 	tests/sparse/test_beam.py tests/sparse/test_concave.py tests/sparse/test_cuts.py \
 	tests/networks tests/sparse/test_exact.py tests/sparse/test_relaxation.py \
-	tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py tests/tools
+	tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py tests/test_pages_for_machines.py tests/tools
 
 .PHONY: demo test lint types tests tests-oldest docs browser bench clean
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version as version_of
+from importlib.metadata import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,7 +15,9 @@ import architecture  # noqa: E402 - beside this file
 project = "steadycv"
 author = "The steadycv developers"
 project_copyright = author
-version = release = version_of("steadycv")
+release = metadata("steadycv")["Version"]
+version = release.partition("+")[0]  # of which commit is not for readers
+for_machines_summary = metadata("steadycv")["Summary"]
 
 extensions = [
     "myst_parser",  # pages are Markdown, which the forge shows too
@@ -28,6 +30,7 @@ extensions = [
     "mathml",
     "scikit_learn_links",
     "gallery_links",
+    "for_machines",
 ]
 exclude_patterns = ["gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.json", "gallery/**/*.zip"]
 suppress_warnings = ["config.cache"]  # the sorting of the gallery cannot be pickled
@@ -69,7 +72,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
-    "notebook_extensions": set(),  # scripts are enough to download
+    "first_notebook_cell": "%pip install --quiet 'steadycv[plots,report]'",
     "min_reported_time": 60,
     "write_computation_times": False,  # its page needs a network
 }

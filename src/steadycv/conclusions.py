@@ -139,6 +139,11 @@ class Conclusions:
     _evidence: Evidence
     _threshold: Later[Threshold | str]  # or why there is none
 
+    def __dir__(self) -> list[str]:
+        """What can be asked for, but for what is fitted then: notebooks ask for all that is listed."""
+        names = [name for name in object.__dir__(self) if name != "outer_committee_"]
+        return [name for name in names if hasattr(self, name)]
+
     @property
     def nested_error_(self) -> float:
         """Mean error on the outer folds of what was chosen without them: what to expect on new data.
@@ -423,17 +428,23 @@ class Conclusions:
         that of the row's class. Of shape (n_samples,) or (n_repeats, n_samples); NaN for rows that are
         never judged. Intervals for single predictions are made of them.
         """
+        try:
+            return self._residuals()
+        except ValueError as none:  # which is no answer to whether there are some
+            raise AttributeError(str(none)) from None
+
+    def _residuals(self) -> NDArray[np.float64]:
         self._require_nested_error()
-        targets, said = self._evidence.targets, self._said_without(self._offered())
-        assert targets is not None
-        if is_regressor(self.estimator):
-            residuals: NDArray[np.float64] = targets - said
-            return residuals
-        if not self._has_nested_probabilities():
+        has_numbers, targets = is_regressor(self.estimator), self._evidence.targets
+        if targets is None or not (has_numbers or self._has_nested_probabilities()):
             raise AttributeError(
                 f"{type(self.estimator).__name__} has no residuals: it predicts no numbers, and no "
                 "probabilities of classes, or not all candidates do."
             )
+        said = self._said_without(self._offered())
+        if has_numbers:
+            residuals: NDArray[np.float64] = targets - said
+            return residuals
         return surprises(said, np.searchsorted(np.unique(targets), targets))
 
     def predict_interval(
@@ -466,7 +477,7 @@ class Conclusions:
         if not is_regressor(self.estimator):
             raise ValueError("Intervals are for regressors; predict_set gives classifiers' sets.")
         if method == "residuals":
-            return residual_interval(self.predict(X), self.nested_residuals_, coverage, evidence.weight)
+            return residual_interval(self.predict(X), self._residuals(), coverage, evidence.weight)
         if method != "cv+":
             raise ValueError(f"method must be 'residuals' or 'cv+', got {method!r}.")
         if self.deliver != "committee":
@@ -521,7 +532,7 @@ class Conclusions:
                 "not have, or not all candidates: search for a classifier with predict_proba."
             )
         return sets_by_surprise(
-            self.predict_proba(X), self.nested_residuals_, coverage, self._evidence.weight
+            self.predict_proba(X), self._residuals(), coverage, self._evidence.weight
         )
 
     def _has_nested_probabilities(self) -> bool:

@@ -94,8 +94,9 @@ def test_a_sure_verdict():
     assert found.best == [1]
     assert found.sureness > 0.99
     assert found.sentences()[0].startswith(
-        f"Served best: the steady choice, with {0.9 * NOISE.mean():.4g} on test rows: 10.0% below "
-        "that of the plain choice (0.8"
+        f"Served best: the steady choice, with a typical miss of {(0.9 * NOISE.mean()) ** 0.5:.3g} in "
+        "the units of the target on test rows. Its mean squared error of "
+        f"{0.9 * NOISE.mean():.4g} is 10.0% below that of the plain choice (0.8"
     )
     assert "fairly sure" in found.sentences()[0]
 
@@ -136,10 +137,9 @@ def test_the_plain_choice_may_be_best_together_with_another():
     found = judged(plain_choice=NOISE, steady_choice=NOISE, committee=1.05 * NOISE)
     assert found.best == [0, 1]
     assert found.sureness > 0.99
-    assert found.sentences()[0].startswith(
-        f"Served best: the plain choice and steady choice, with {NOISE.mean():.4g} on test rows. The "
-        "next, the committee, was 5.0% above."
-    )
+    told = found.sentences()[0]
+    assert told.startswith("Served best: the plain choice and steady choice, with a typical miss of")
+    assert "The mean squared error of the next, the committee, was 5.0% above." in told
 
 
 def test_all_the_same():
@@ -153,14 +153,17 @@ def test_all_the_same():
 def test_scores_are_told_as_such():
     found = judged(AREA, plain_choice=-NOISE / 3, committee=-(NOISE / 3 + 0.1))
     assert found.best == [1]
-    assert "0.1 above that of the plain choice" in found.sentences()[0]
+    assert found.sentences()[0].startswith(
+        f"Served best: the committee, with a roc_auc of {NOISE.mean() / 3 + 0.1:.4g} on test rows. "
+        "That is 0.1 above that of the plain choice"
+    )
 
 
 def test_no_errors_at_all():
     zeros, ones = np.zeros(25), np.ones(25)
     found = judged(plain_choice=zeros, committee=ones)
     assert [line.over_plain.value for line in found.lines] == [0, 1]
-    assert "The next, the committee, was 1 above." in found.sentences()[0]
+    assert "next, the committee, was 1 above." in found.sentences()[0]
 
 
 def test_promises():

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.stats import t as student_t
 
+from steadycv.error_words import with_article
 from steadycv.experiments.comparison import AVERAGES, COLUMNS, KEY, PLAIN
 from steadycv.experiments.result_file import read_frame
+from steadycv.human_units import HumanUnits
 from steadycv.words import number
 
 if TYPE_CHECKING:
@@ -170,15 +172,21 @@ class Verdict:
     def _lead(self) -> str:
         best, words = self.lines[self.best[0]], self.words
         names = listed([self.title(self.lines[i]) for i in self.best])
-        served = f"Served best: the {names}, with {number(words.shown(best.errors.mean()))} on test rows"
+        error = float(best.errors.mean())
+        units = HumanUnits.of(words)
+        told = f"{with_article(units.noun)} of {units.text(error)}{units.unit}"
+        served = f"Served best: the {names}, with {told} on test rows."
+        its = f"Its {words.name} of {number(error)}" if units.is_other_number else "That"
         if any(self.lines[i].name == PLAIN for i in self.best):
             rest = [line for i, line in enumerate(self.lines) if i not in self.best]
             second = min(rest, key=lambda line: float(line.errors.mean()))
             beside = beside_mean(second.errors, best.errors, 0.0, words)
-            return f"{served}. The next, the {self.title(second)}, was {beside.in_words()}."
+            of_what = f"The {words.name} of the next" if units.is_other_number else "The next"
+            return f"{served} {of_what}, the {self.title(second)}, was {beside.in_words()}."
         over = best.over_plain
         own = self.title(self.plain_of(best))
-        return f"{served}: {over.in_words()} that of the {own} ({over.range()}, 95 times in 100)."
+        beside_own = f"{over.in_words()} that of the {own} ({over.range()}, 95 times in 100)"
+        return f"{served} {its} is {beside_own}."
 
     def _surely(self) -> str:
         if not self.is_enough:

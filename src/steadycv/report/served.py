@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from steadycv._files import write_whole
+from steadycv.human_units import HumanUnits
 from steadycv.report.svg import WIDTH, Scale, add
 from steadycv.report.write import render
 
@@ -55,6 +56,7 @@ def write_served(
         "served.html",
         title=f"What serves best on {data_name}: {', '.join(verdict.names_of_models)}",
         verdict=verdict,
+        units=HumanUnits.of(verdict.words),
         beside=_chart(verdict, [line.over_plain for line in verdict.lines], _over_plain(verdict)),
         promised=_chart(verdict, [line.promised for line in verdict.lines], None),
         how=how,

@@ -1,16 +1,21 @@
 """``steadycv compare``, as it is used."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 pytest.importorskip("typer")
 
 from test_commands import refused, run
+from typer.testing import CliRunner
 
 from steadycv import StabilitySearchCV
+from steadycv.cli.app import app
 
 GRID = {"max_depth": [1, 2, 4], "min_samples_split": [2, 12]}
 ALL = ["plain choice", "steady choice", "one standard error", "committee", "ensemble", "student"]
@@ -130,6 +135,26 @@ def test_without_arguments_it_compares_on_data_that_come_along(tmp_path, monkeyp
         "compare", "--splits", 2, "--deliver", "model"
     )
     assert (tmp_path / "steadycv-comparison/comparison.html").exists()
+
+
+def test_documentation_shows_what_it_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text("utf-8")
+    _, section = page.split("## Compare\n")
+    result = CliRunner().invoke(app, ["compare", "--splits", "20"], env={"COLUMNS": "80"})
+    _, _, *shown, _, _ = [line.rstrip() for line in result.stdout.splitlines()]
+    told = section.split("```")[1].strip().splitlines()
+    assert [NUMBER.sub("", line) for line in shown] == [NUMBER.sub("", line) for line in told]
+    # Other releases of scikit-learn break ties of trees in another order.
+    assert_allclose(numbers_in(shown), numbers_in(told), rtol=0.01, atol=0.03)
+
+
+NUMBER = re.compile(r" *\d+(?:\.\d+)?%?")
+
+
+def numbers_in(lines):
+    found = NUMBER.findall("\n".join(lines))
+    return [float(each.rstrip("%")) / (100 if each.endswith("%") else 1) for each in found]
 
 
 def test_rows_that_nobody_can_be_judged_on_are_told_of(compare, table):

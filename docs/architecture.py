@@ -159,6 +159,7 @@ PARTS = [
         *(390, BOTTOM, 340, "Built on it, and beside it"),
         {
             "sparse": "sparse ridge regression",
+            "large": "more than fits into memory",
             "networks": "neural networks",
             "model_catalogue": "models by name",
             "testing": "holds a path to its promise",

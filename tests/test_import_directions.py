@@ -17,6 +17,7 @@ DIRECTIONS = {
     "core": set(),
     "testing": {"core"},
     "sparse": {"core"},
+    "large": {"core"},
     "networks": {"core"},
     "explain": {"core"},
     "plotting": {"core", "explain"},

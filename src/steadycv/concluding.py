@@ -21,8 +21,8 @@ from steadycv.conclusions import OF_VIEWS, Conclusions, Evidence
 from steadycv.delivery import Delivery, said_by_models
 from steadycv.kept import in_order_of_samples
 from steadycv.measures import Scored
-from steadycv.offers import Offer, model_offer, others
-from steadycv.promises import promise_of_model, weights_without_own
+from steadycv.offers import Offer, choices_without_own, model_offer
+from steadycv.promises import promise_of_model
 from steadycv.results import (
     choice_of,
     grid_search_results,
@@ -31,7 +31,7 @@ from steadycv.results import (
     why_no_choice,
 )
 from steadycv.thresholds import NoThresholdError, find_threshold
-from steadycv.weights import FEWEST_VIEWS, table_weights
+from steadycv.weights import table_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -232,13 +232,7 @@ class Concluding(Conclusions):
     def _model_offer(self, problem: Problem, selector: Selector) -> Offer:
         """What is promised of the choice: of what was chosen without the rows that it is judged on."""
         lattice, taken = problem.lattice, self._taken
-        chosen, errors = taken.view_candidates, taken.view_errors
-        if self.rule in rules.CHOOSE_WEIGHT and len(lattice.views) >= FEWEST_VIEWS:
-            table = np.stack([self.weights_[f"split{view.split}_error"] for view in lattice.views])
-            index = np.stack([self.weights_[f"split{view.split}_index"] for view in lattice.views])
-            table[:, ~np.isfinite(table).all(axis=0)] = np.inf  # what failed in some view
-            rows = np.arange(len(table)), weights_without_own(str(self.rule), table, others(lattice))
-            chosen, errors = index[rows], table[rows]
+        chosen, errors = choices_without_own(self.rule, lattice, self.weights_, taken)
         of_choice = rules.judged_errors(self.ledger_, np.full(len(lattice.views), self.best_index_))
         won = bool((taken.view_candidates == self.best_index_).any())
         promise = promise_of_model(errors, of_choice, won_in_a_view=won)

@@ -7,13 +7,15 @@ is a minimum over what it is about.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from steadycv import rules
 from steadycv.averages import Averages
+from steadycv.promises import weights_without_own
 from steadycv.students import NO_TEACHER
+from steadycv.weights import FEWEST_VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,11 +25,14 @@ if TYPE_CHECKING:
     from steadycv.averages import FoldJudge, Tables
     from steadycv.lattice import Lattice
     from steadycv.promises import Promise
+    from steadycv.results import RuleChoice
+    from steadycv.rules import Rule
     from steadycv.students import Teaching
 
 __all__ = [
     "DELIVER",
     "Offer",
+    "choices_without_own",
     "committee_offer",
     "ensemble_offer",
     "model_offer",
@@ -96,6 +101,19 @@ def others(lattice: Lattice) -> list[list[int]]:
         apart = [other for other in rest if own.isdisjoint(tests[other])]
         found.append(apart if len(apart) >= FEWEST else rest)
     return found
+
+
+def choices_without_own(
+    rule: str | Rule, lattice: Lattice, weights: dict[str, NDArray[Any]], taken: RuleChoice
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """By view, what is chosen with the weight that the other views choose, and its error there."""
+    if rule not in rules.CHOOSE_WEIGHT or len(lattice.views) < FEWEST_VIEWS:
+        return taken.view_candidates, taken.view_errors
+    table = np.stack([weights[f"split{view.split}_error"] for view in lattice.views])
+    index = np.stack([weights[f"split{view.split}_index"] for view in lattice.views])
+    table[:, ~np.isfinite(table).all(axis=0)] = np.inf  # what failed in some view
+    rows = np.arange(len(table)), weights_without_own(str(rule), table, others(lattice))
+    return index[rows], table[rows]
 
 
 def model_offer(

@@ -34,7 +34,7 @@ from steadycv.paths.common import (
     is_table,
 )
 from steadycv.paths.leave_out import MOST_LEFT_OUT, LeaveOut, Spectrum
-from steadycv.paths.moments import Moments, added, chunks, moments_of
+from steadycv.paths.moments import WORST_CONDITION, Moments, added, chunks, moments_of, solutions
 from steadycv.paths.registry import register_path
 from steadycv.paths.separate import SEPARATE, separate_outputs
 
@@ -53,8 +53,6 @@ __all__ = [
     "RidgePath",
 ]
 
-# Beyond this condition number rounding would show, and the estimator's own solver is asked.
-WORST_CONDITION = 1e8
 AT_MOST = 1024  # penalties at a time
 # Scores closer than this may be told apart by rounding alone; they are of the order of 1.
 TIE = 1e-7
@@ -466,7 +464,7 @@ class _Features:
         """By penalty and target the values at all samples, and which penalties are exact."""
         n_features = self.X.shape[1]
         _, [mean], [products] = self._moments(data, y)
-        coefs, exact = _solutions(
+        coefs, exact = solutions(
             products[:n_features, :n_features], products[:n_features, n_features:], penalties
         )
         values = np.empty((len(coefs), len(self.X)))
@@ -533,25 +531,10 @@ class _Kernel:
             y_mean = share @ y
             kernel = kernel - at_mean - (at_mean[rows] - at_mean[rows] @ share)[:, np.newaxis]
         root = np.sqrt(weight)[:, np.newaxis]
-        duals, exact = _solutions(root * kernel[:, rows] * root.T, root * (y - y_mean), penalties)
+        duals, exact = solutions(root * kernel[:, rows] * root.T, root * (y - y_mean), penalties)
         values = ((duals * root.T) @ kernel).reshape(len(penalties), len(y_mean), -1)
         values += y_mean[:, np.newaxis]
         return values, exact
-
-
-def _solutions(
-    matrix: NDArray[np.float64], right: NDArray[np.float64], penalties: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Solve with every penalty added to the diagonal; say which systems are well conditioned.
-
-    The solutions are rows, those of one penalty for all columns of `right` together.
-    """
-    eigenvalues, vectors = np.linalg.eigh(matrix)
-    shifted = eigenvalues + penalties[:, np.newaxis]
-    well = shifted[:, 0] * WORST_CONDITION > shifted[:, -1]
-    shifted[~well] = 1.0  # not used
-    parts = (right.T @ vectors) / shifted[:, np.newaxis, :]
-    return parts.reshape(-1, len(matrix)) @ vectors.T, well
 
 
 register_path(Ridge, RidgePath())

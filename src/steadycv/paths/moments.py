@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Moments", "added", "chunks", "moments_of"]
+__all__ = ["WORST_CONDITION", "Moments", "added", "chunks", "moments_of", "solutions"]
 
+# Beyond this condition number rounding would show, and the estimator's own solver is asked.
+WORST_CONDITION = 1e8
 NUMBERS_AT_ONCE = 2**17  # of data
 
 
@@ -98,3 +100,18 @@ def added(moments: Moments) -> Moments:
     apart = (mean - of_all) * np.sqrt(weight)[:, np.newaxis]
     products = products.sum(axis=0) + apart.T @ apart
     return Moments(np.array([total]), of_all[np.newaxis], products[np.newaxis])
+
+
+def solutions(
+    matrix: NDArray[np.float64], right: NDArray[np.float64], penalties: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Solve with every penalty added to the diagonal; say which systems are well conditioned.
+
+    The solutions are rows, those of one penalty for all columns of `right` together.
+    """
+    eigenvalues, vectors = np.linalg.eigh(matrix)
+    shifted = eigenvalues + penalties[:, np.newaxis]
+    well = shifted[:, 0] * WORST_CONDITION > shifted[:, -1]
+    shifted[~well] = 1.0  # not used
+    parts = (right.T @ vectors) / shifted[:, np.newaxis, :]
+    return parts.reshape(-1, len(matrix)) @ vectors.T, well

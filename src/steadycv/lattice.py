@@ -192,7 +192,7 @@ class Lattice:
     @cached_property
     def draws_rows_again(self) -> bool:
         """Whether some split trains on a row more than once, as a bootstrap does."""
-        return any((np.diff(split.train) == 0).any() for split in self.splits)
+        return any((train[1:] == train[:-1]).any() for train, _ in self.splits)
 
     @cached_property
     def in_time_order(self) -> bool:

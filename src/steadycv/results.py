@@ -98,21 +98,20 @@ def grid_search_results(
     """
     judged = np.flatnonzero(ledger.lattice.evaluation_of_split >= 0)
     error = ledger.error[:, ledger.lattice.evaluation_of_split[judged]]
-    columns: dict[str, list[Any]] = {
-        "fit_time": ledger.fit_time[:, judged].ravel().tolist(),
-        "score_time": ledger.score_time[:, judged].ravel().tolist(),
-    }
+    times = (table[:, judged].ravel().tolist() for table in (ledger.fit_time, ledger.score_time))
+    rows = [{"fit_time": fit, "score_time": score} for fit, score in zip(*times, strict=True)]
     kinds = {"test_scores": ledger.test_scores}
     if search.return_train_score:
         kinds["train_scores"] = ledger.train_scores
     for kind, tables in kinds.items():
         scores = _filled({name: t[:, judged] for name, t in tables.items()}, error, search.error_score)
-        columns[kind] = (
+        found: list[Any] = (
             [dict(zip(scores, row, strict=True)) for row in zip(*scores.values(), strict=True)]
             if search.multimetric_
             else scores["score"]
         )
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        for row, each in zip(rows, found, strict=True):
+            row[kind] = each
     with warnings.catch_warnings():
         # A driving score that is no number is worth a warning; not a candidate that nobody looked at, a
         # fit that failed, which was warned of, or another score that is not defined.

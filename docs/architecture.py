@@ -59,6 +59,7 @@ PARTS = [
         {
             "planning": "what is missing",
             "prices": "what it will take",
+            "pricing": "and who says it",
             "paths": "one fit for many",
         },
     ),
@@ -118,6 +119,7 @@ PARTS = [
             "error_words": "errors, or scores",
             "human_units": "what people use",
             "expectations": "what to expect",
+            "model_cards": "for a model's users",
         },
         columns=2,
     ),
@@ -141,6 +143,7 @@ PARTS = [
             "families": "grids compared",
             "thresholds": "of two classes",
             "grid_edges": "and what is beyond",
+            "suggestions": "of these two",
         },
         columns=3,
     ),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from steadycv.committees import Committee
     from steadycv.early_stopping import EarlyStopping
     from steadycv.losses import pinball_loss
+    from steadycv.model_cards import model_card
     from steadycv.optuna_search import OptunaSearch
     from steadycv.plotting import NestedDisplay, StabilityDisplay
     from steadycv.report import write_report
@@ -44,6 +45,7 @@ __all__ = [
     "StabilityRandomizedSearchCV",
     "StabilitySearchCV",
     "generalization_bound",
+    "model_card",
     "nested_bound",
     "pinball_loss",
     "sparse_ridge_path",
@@ -61,6 +63,7 @@ _HOMES = {
     "StabilityRandomizedSearchCV": "search",
     "StabilitySearchCV": "search",
     "generalization_bound": "bound",
+    "model_card": "model_cards",
     "nested_bound": "bound",
     "pinball_loss": "losses",
     "sparse_ridge_path": "sparse",

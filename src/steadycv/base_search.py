@@ -22,7 +22,6 @@ from steadycv._compat import (
     SearchBase,
     TaskTree,
     check_method_params,
-    check_params,
     check_refit,
     fit_context,
     is_foreign,
@@ -60,13 +59,13 @@ from steadycv.metadata import route
 from steadycv.notebook import ResultsInNotebook
 from steadycv.paths.plan import kinds
 from steadycv.planning import Planner
-from steadycv.prices import price_of, price_of_too_many, seconds_a_fit
+from steadycv.prices import price_of
+from steadycv.pricing import Priced
 from steadycv.racing import asks_for_race, new_race
 from steadycv.reducing import Keep
 from steadycv.results import results_frame
 from steadycv.scoring import LossScorer, OwnScorer, find_judging
 from steadycv.selection import Selector, State
-from steadycv.splits import TooManySplitsError
 from steadycv.stopping import Stops
 from steadycv.strategies import exhaustive, get_proposals, get_strategy
 from steadycv.summary import summarize
@@ -93,7 +92,7 @@ if TYPE_CHECKING:
 __all__ = ["BaseStabilitySearchCV"]
 
 
-class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
+class BaseStabilitySearchCV(ResultsInNotebook, Priced, Concluding, SearchBase):
     """The search, but for where its candidates come from."""
 
     search: str | Strategy | Proposals = (
@@ -294,57 +293,6 @@ class BaseStabilitySearchCV(ResultsInNotebook, Concluding, SearchBase):
         races = asks_for_race(self, planner, asked.problem.lattice)
         keep = what_to_keep(self, asked.problem, asked.n_candidates, races=races)
         return replace(asked.problem, keep=keep), planner, races
-
-    def price(self, X: Any, y: Any = None, *, timed: int = 0, **params: Any) -> Price:
-        """How many fits a search takes, how much memory, and about how long.
-
-        Nothing is fitted but what is timed.
-
-        Parameters
-        ----------
-        X, y, **params
-            As for `fit`.
-        timed : int, default=0
-            How many fits to try, spread over the candidates, for a time.
-
-        Returns
-        -------
-        price : Price
-            A text when it is printed, see :class:`steadycv.prices.Price`. Of splits that would need too
-            many training sets, and that a fit refuses, it is told too; they are not made for that.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import GradientBoostingRegressor
-        >>> from sklearn.model_selection import ShuffleSplit
-        >>> from steadycv import StabilitySearchCV
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> grid = {"max_depth": [1, 2, 3], "n_estimators": [50, 100, 200]}
-        >>> print(StabilitySearchCV(GradientBoostingRegressor(), grid).price(X, y))
-        9 candidates on 16 training sets of 5 splits: 48 fits, where GridSearchCV makes 45; less than
-        1 MB.
-        >>> splits = ShuffleSplit(20, random_state=0)
-        >>> print(StabilitySearchCV(GradientBoostingRegressor(), grid, cv=splits).price(X, y))
-        9 candidates on 211 training sets of 20 splits: 633 fits, where GridSearchCV makes 180; 2 MB.
-        That is 11 times as many training sets as plain cross-validation has: KFold(5) has 16,
-        KFold(10) 56, and nested=False 21.
-        """
-        check_params(self)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a fit says it
-            try:
-                asked = self._asked(X, y, params)
-            except TooManySplitsError as error:
-                proposals = get_proposals(self.search)
-                n_candidates = len(self._candidates()) if proposals is None else proposals.n_trials
-                return price_of_too_many(error, n_candidates)
-            problem, planner, races = self._grouped(asked)
-            price = self._price(asked, problem, planner, races=races)
-            if not timed or not planner.lines:
-                return price
-            seconds = price.n_fits * seconds_a_fit(problem, planner, timed)
-        return replace(price, seconds=seconds / Executor(self.n_jobs, self.pre_dispatch).n_workers)
 
     def _price(self, asked: _Asked, problem: Problem, planner: Planner, *, races: bool) -> Price:
         is_most = races or not asked.is_grid or bool(asked.candidates.series)

@@ -16,7 +16,6 @@ from steadycv.bootstrap import BootstrapPromise, NoBootstrapError
 from steadycv.bound import generalization_bound, nested_bound
 from steadycv.checks import check_weights
 from steadycv.families import families
-from steadycv.grid_edges import edges
 from steadycv.intervals import (
     check_cv_plus,
     cv_plus_interval,
@@ -33,13 +32,13 @@ from steadycv.results import (
 )
 from steadycv.scores import find_score
 from steadycv.strategies import exhaustive, get_strategy
+from steadycv.suggestions import Suggestions
 from steadycv.weights import NO_VIEW, table_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-    from sklearn.model_selection import FixedThresholdClassifier
 
     from steadycv._later import Later
     from steadycv.baseline import Baseline
@@ -47,13 +46,11 @@ if TYPE_CHECKING:
     from steadycv.committees import Committee
     from steadycv.delivery import Delivery
     from steadycv.families import Family
-    from steadycv.grid_edges import Edge
     from steadycv.lattice import Lattice
     from steadycv.ledger import Ledger
     from steadycv.losses import Loss
     from steadycv.results import RuleChoice
     from steadycv.rules import Rule
-    from steadycv.thresholds import Threshold
 
 __all__ = ["OF_VIEWS", "Conclusions", "Evidence"]
 
@@ -97,7 +94,7 @@ class Evidence(NamedTuple):
     package: str
 
 
-class Conclusions:
+class Conclusions(Suggestions):
     """The part of a fitted search that concludes from what its fits left behind."""
 
     # What a search has of its own, and what was set when its fits were done.
@@ -137,7 +134,6 @@ class Conclusions:
     _offers: dict[str, Offer]
     _delivery: Delivery | None
     _evidence: Evidence
-    _threshold: Later[Threshold | str]  # or why there is none
 
     def __dir__(self) -> list[str]:
         """What can be asked for, but for what is fitted then: notebooks ask for all that is listed."""
@@ -326,56 +322,6 @@ class Conclusions:
         """The error of the best model that looks at no column; None where no constant is an answer."""
         check_is_fitted(self)
         return self._baseline()
-
-    @property
-    def threshold_(self) -> Threshold:
-        """Of two classes, from which probability on to say the second: what the driving score wants.
-
-        It is found without a fit, on what was said of rows by what was chosen without them, and judged
-        on rows that had no say in it, beside 0.5; see :class:`steadycv.thresholds.Threshold`. There is
-        none for scores that look at no labels, such as areas under curves.
-        """
-        check_is_fitted(self)
-        found = self._threshold()
-        if isinstance(found, str):
-            raise AttributeError(f"There is no threshold: {found}")
-        return found
-
-    def with_threshold(self, threshold: float | None = None) -> FixedThresholdClassifier:
-        """What was delivered, predicting the second class from a threshold on; nothing is fitted.
-
-        Parameters
-        ----------
-        threshold : float, default=None
-            The probability; None for that of ``threshold_``.
-
-        Returns
-        -------
-        classifier : FixedThresholdClassifier
-            Of scikit-learn, around ``best_estimator_``.
-        """
-        from sklearn.model_selection import FixedThresholdClassifier
-
-        if threshold is None:
-            threshold = self.threshold_.value
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError("With refit=False there is no classifier to have a threshold.")
-        return FixedThresholdClassifier(
-            self.best_estimator_,
-            threshold=threshold,
-            pos_label=self.best_estimator_.classes_[1],
-            response_method="predict_proba",
-        )
-
-    @property
-    def edges_(self) -> list[Edge]:
-        """The ends of the grid's axes that the choice stands at, and what to try beyond.
-
-        See :class:`steadycv.grid_edges.Edge`, and :func:`steadycv.grid_edges.widened` for the grid with
-        these values.
-        """
-        check_is_fitted(self)
-        return edges(self)  # type: ignore[arg-type]  # a part of it
 
     @property
     def promise_(self) -> float:

@@ -60,14 +60,22 @@ class Edge:
         return self.gain is not None and abs(self.gain) < LEAST_SHARE
 
     @property
-    def sentence(self) -> str:
-        """What to say of it."""
+    def words(self) -> str:
+        """Where the choice stands."""
         short = short_names([self.name])[self.name]
         end = "largest" if self.is_upper else "smallest"
-        to_try = ", ".join(map(value_text, self.to_try))
+        return f"{short} = {value_text(self.value)} is the {end} that was tried"
+
+    @property
+    def values(self) -> str:
+        """The values to try, as a text."""
+        return ", ".join(map(value_text, self.to_try))
+
+    @property
+    def sentence(self) -> str:
+        """What to say of it."""
         flat = "; the last step to it changed next to nothing" if self.is_flat else ""
-        stands = f"{short} = {value_text(self.value)} is the {end} that was tried{flat}"
-        return f"{stands}: try {to_try} as well."
+        return f"{self.words}{flat}: try {self.values} as well."
 
 
 def edges(search: StabilitySearchCV) -> list[Edge]:

@@ -38,6 +38,7 @@ __all__ = [
     "on_threshold",
     "side_by_side",
     "summarize",
+    "table_in_markdown",
     "what_to_expect",
     "what_was_delivered",
     "words_on_promise",
@@ -71,18 +72,25 @@ def summarize(search: StabilitySearchCV, form: str = "text") -> str:
     """Both choices side by side, what was delivered, and what to expect of it; or as Markdown."""
     if form not in FORMS:
         raise ValueError(f"format must be 'text' or 'markdown', got {form!r}.")
-    rows = [Row("", PLAIN, STEADY)]
-    rows += [Row(*map(_text, row)) for row in side_by_side(search)]
     told = words_on_promise(search)
     if form == "markdown":
-        table = [f"| {' | '.join(map(in_markdown, row))} |" for row in rows]
-        table.insert(1, "| --- | ---: | ---: |")
-        parts = [in_markdown(about(search)), "\n".join(table), *map(in_markdown, told)]
+        parts = [in_markdown(about(search)), table_in_markdown(search), *map(in_markdown, told)]
         return "\n\n".join(parts)
+    rows = _rows(search)
     width, left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = [f"{a:{width}}  {b:>{left}}  {c:>{right}}" for a, b, c in rows]
     table = [lines[0], "-" * len(lines[0]), *lines[1:]]
     return "\n".join([_filled(about(search)), "", *table, "", *map(_filled, told)])
+
+
+def table_in_markdown(search: StabilitySearchCV) -> str:
+    """Both choices side by side, as a table of Markdown."""
+    head, *rows = [f"| {' | '.join(map(in_markdown, row))} |" for row in _rows(search)]
+    return "\n".join([head, "| --- | ---: | ---: |", *rows])
+
+
+def _rows(search: StabilitySearchCV) -> list[Row]:
+    return [Row("", PLAIN, STEADY), *(Row(*map(_text, row)) for row in side_by_side(search))]
 
 
 def about(search: StabilitySearchCV) -> str:
@@ -240,7 +248,7 @@ def on_threshold(
     return (
         f"{line}: of {n_second:,} that are {value_text(second)} it finds {hit:,} instead of "
         f"{hit_before:,}, and takes {false:,} instead of {false_before:,} that are {value_text(first)} "
-        f"for one ({ask})."
+        f"for one{f' ({ask})' if ask else ''}."
     )
 
 

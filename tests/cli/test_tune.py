@@ -107,12 +107,12 @@ def test_without_arguments_it_runs_on_data_that_come_along(tmp_path, monkeypatch
         "Saved: the choice, fitted on all data. On new data expect a typical miss of about",
         "By the same fits, a committee of 5 fold models promises",
         "(--deliver committee)",
-        "In steadycv-results: report.html, results.csv, results.json, model.skops.",
+        "In steadycv-results: report.html, results.csv, results.json, model-card.md, model.skops.",
     ):
         assert text in result.stdout
     assert result.stderr == ""
     names = sorted(path.name for path in (tmp_path / "steadycv-results").iterdir())
-    assert names == ["model.skops", "report.html", "results.csv", "results.json"]
+    assert names == ["model-card.md", "model.skops", "report.html", "results.csv", "results.json"]
 
 
 def test_documentation_shows_what_it_prints(tmp_path, monkeypatch):

@@ -119,6 +119,8 @@ class TuneRequest(Request):
     out: Path = OUT
     resume: Path | None = None
     mlflow: bool = False
+    widen: bool = False
+    tune_threshold: bool = False
 
     @property
     def delivers(self) -> tuple[Deliver, ...]:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,6 +104,8 @@ def _of_model(content: Content) -> dict[str, Any]:
         "promise_reason": content.promised.reason,
         "baseline": None if search.baseline_ is None else search.baseline_._asdict(),
         "delivered": _of_delivered(search),
+        "threshold": _of_threshold(search),
+        "edges": [asdict(edge) for edge in search.edges_],
         "offers": [_of_offer(search, offer) for offer in search.offers_.values()],
         "rule": search.rule,
         "stability_weight": search.stability_weight_,
@@ -114,6 +117,22 @@ def _of_model(content: Content) -> dict[str, Any]:
         "n_candidates": len(Grid(search.param_grid)),
         "n_failed": content.n_failed,
         "n_fits": search.n_fits_,
+    }
+
+
+def _of_threshold(search: StabilitySearchCV) -> dict[str, Any] | None:
+    try:
+        found = search.threshold_
+    except AttributeError:
+        return None
+    return {
+        "value": found.value,
+        "helps": found.helps,
+        "error": found.error,
+        "error_at_half": found.error_at_half,
+        "by_view": found.by_view.tolist(),
+        "confusion": found.confusion.tolist(),
+        "confusion_at_half": found.confusion_at_half.tolist(),
     }
 
 

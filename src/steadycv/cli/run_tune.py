@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -21,10 +21,12 @@ from steadycv.cli.saved_model import (
     without_splitter,
 )
 from steadycv.cli.screen import say, show_results
-from steadycv.cli.tuning import fit, prepare
+from steadycv.cli.tuning import fit, prepare, price
+from steadycv.model_cards import model_card
 from steadycv.report import write_report
 from steadycv.report.content import describe
 from steadycv.tools.mlflow_runs import log_to_mlflow, reach_mlflow
+from steadycv.words import number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from steadycv.report.content import Content
     from steadycv.search import StabilitySearchCV
 
-__all__ = ["make_folder", "run_tune"]
+__all__ = ["make_folder", "run_dry", "run_tune"]
 
 REPORT, RESULTS, JSON, MODEL = "report.html", "results.csv", "results.json", "model.skops"
+CARD = "model-card.md"
+TIMED = 3  # fits of each model
 
 
 def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
@@ -80,6 +84,17 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     say(screen, f"In {request.out}: {', '.join(files)}{logged}.")
 
 
+def run_dry(request: TuneRequest) -> None:
+    """Say what tuning would take; nothing is written, and few fits are made, for the time."""
+    screen = Console()
+    problem = prepare(request)
+    for note in problem.notes:
+        say(screen, note)
+    for name in problem.searches:
+        say(screen, f"{name}: {price(problem, name, timed=TIMED)}")
+    say(screen, "Nothing is written. Without --dry-run it begins.")
+
+
 def make_folder(folder: Path) -> None:
     """Make the folder of the results; refused where nothing can be written."""
     try:
@@ -120,7 +135,7 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
     write_whole(out / JSON, results_json(problem, ranking).encode())
     model = TunedModel(
         best.name,
-        without_splitter(best.search.best_estimator_),
+        _saved(problem.request, best.search),
         [each.to_dict() for each in problem.readings],
         problem.target.name,
         problem.target.classes,
@@ -129,7 +144,37 @@ def _write(problem: Problem, ranking: list[Content]) -> list[str]:
         sorted_residuals(best.search),
     )
     save_model(out / MODEL, model)
-    return [REPORT, RESULTS, JSON, MODEL]
+    card = model_card(
+        best.search,
+        name=f"{best.name}, predicting {problem.target.name}",
+        data=[f"Data: {problem.name}.", problem.facts(f"Splits: {problem.request.splits}.")],
+        caveats=[*problem.hints, *_on_saved(problem, best.search)],
+        classes=problem.target.classes or None,
+    )
+    write_whole(out / CARD, card.encode())
+    return [REPORT, RESULTS, JSON, CARD, MODEL]
+
+
+def _on_saved(problem: Problem, search: StabilitySearchCV) -> list[str]:
+    """What is to be known of a model that is saved with a threshold."""
+    if not _saves_threshold(problem.request, search):
+        return []
+    second, threshold = problem.target.classes[1], search.threshold_
+    return [f"The saved model says {second} from a probability of {number(threshold.value)} on."]
+
+
+def _saves_threshold(request: TuneRequest, search: StabilitySearchCV) -> bool:
+    """Whether a threshold was asked for, and does better than 0.5."""
+    return request.tune_threshold and search.threshold_.helps
+
+
+def _saved(request: TuneRequest, search: StabilitySearchCV) -> Any:
+    """The model as it is saved, with a threshold of its own where it is to have one."""
+    if not _saves_threshold(request, search):
+        return without_splitter(search.best_estimator_)
+    model = search.with_threshold()
+    model.set_params(estimator=without_splitter(model.estimator), pos_label=1)
+    return model
 
 
 def _log(problem: Problem, ranking: list[Content]) -> None:

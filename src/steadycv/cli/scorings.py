@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from steadycv._compat import ScorerParts
     from steadycv.tables.targets import Target
 
-__all__ = ["check_scoring"]
+__all__ = ["check_scoring", "check_threshold"]
 
 
 def check_scoring(scoring: str, target: Target, pipelines: Mapping[str, Pipeline]) -> None:
@@ -43,6 +43,21 @@ def check_scoring(scoring: str, target: Target, pipelines: Mapping[str, Pipeline
                 f"--scoring {scoring} needs probabilities, and the model {name} has none: use "
                 "--scoring accuracy."
             )
+
+
+def check_threshold(scoring: str | None, target: Target, pipelines: Mapping[str, Pipeline]) -> None:
+    """Refuse a threshold that no score wants, or that a model cannot have."""
+    if len(target.classes) != 2:
+        n = f"{len(target.classes)} classes" if target.classes else "numbers"
+        raise UserError(f"--tune-threshold is for two classes, and {target.name!r} has {n}.")
+    if scoring is not None and tuple(_parts(scoring).methods) != ("predict",):
+        raise UserError(
+            f"--tune-threshold needs a score that looks at labels, and {scoring} looks at probabilities "
+            "or ranks: use --scoring f1 or balanced_accuracy."
+        )
+    for name, pipeline in pipelines.items():
+        if not hasattr(pipeline, "predict_proba"):
+            raise UserError(f"--tune-threshold needs probabilities, and the model {name} has none.")
 
 
 def _problem(scoring: str, target: Target) -> str | None:

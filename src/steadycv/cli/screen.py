@@ -10,7 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from steadycv.cli.errors import one_line
-from steadycv.summary import PLAIN, STEADY, also_offered, beside_baseline, much_worse
+from steadycv.summary import (
+    PLAIN,
+    STEADY,
+    also_offered,
+    beside_baseline,
+    much_worse,
+    on_edges,
+    on_threshold,
+)
 from steadycv.words import number, setting, short_names, value_text
 
 if TYPE_CHECKING:
@@ -37,7 +45,7 @@ def show_results(console: Console, problem: Problem, ranking: list[Content]) -> 
         console.print(_models(ranking))
     say(console, f"{best.name} on {problem.name}, predicting {problem.target.name}", "bold")
     console.print(_choices(best))
-    for line in filter(None, _conclusion(best, len(ranking))):
+    for line in filter(None, _conclusion(problem, best, len(ranking))):
         console.print(Padding(Text(one_line(line)), (0, 0, 1, 0)))
 
 
@@ -103,9 +111,9 @@ def _models(ranking: list[Content]) -> Table:
     return table
 
 
-def _conclusion(content: Content, n_models: int) -> list[str]:
+def _conclusion(problem: Problem, content: Content, n_models: int) -> list[str]:
     """What is saved, what to expect of it, and what else could be."""
-    search, promised = content.search, content.promised
+    search, promised, request = content.search, content.promised, problem.request
     lines = [f"Saved: {content.delivered}.", promised.sentence]
     if promised.is_of_choice:
         lines.append(much_worse(search))
@@ -116,7 +124,17 @@ def _conclusion(content: Content, n_models: int) -> list[str]:
             f"The {content.words.best} of several models is partly luck; close ones are as good as "
             "equal."
         )
-    return [" ".join(lines), beside_baseline(search), also_offered(search, "--deliver {}".format)]
+    return [
+        " ".join(lines),
+        beside_baseline(search),
+        also_offered(search, "--deliver {}".format),
+        on_threshold(
+            search,
+            "it is saved so" if request.tune_threshold else "--tune-threshold saves it so",
+            problem.target.classes,
+        ),
+        on_edges(search, "" if request.widen else "--widen does."),
+    ]
 
 
 def _range(ends: list[float] | None) -> str:

@@ -48,6 +48,15 @@ def tune(
     ] = Deliver.model,
     out: Annotated[Path, option(f"Folder of the results ({OUT}).", "DIR", WHAT)] = OUT,
     resume: Annotated[Path | None, option("Ledger to keep, and to go on from.", "FILE", WHAT)] = None,
+    widen: Annotated[
+        bool, flag("--widen", "Go on beyond an end of the grid where the choice stands there.", HOW)
+    ] = False,
+    dry_run: Annotated[
+        bool, flag("--dry-run", "Say how many fits it takes, and how long; write nothing.", HOW)
+    ] = False,
+    tune_threshold: Annotated[
+        bool, flag("--tune-threshold", "Save two classes with the threshold that the score wants.", WHAT)
+    ] = False,
     mlflow: Annotated[bool, flag("--mlflow", "Log to MLflow, too (MLFLOW_TRACKING_URI).", WHAT)] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -80,8 +89,13 @@ def tune(
             out=out,
             resume=resume,
             mlflow=mlflow,
+            widen=widen,
+            tune_threshold=tune_threshold,
         )
-        from steadycv.cli.run_tune import run_tune
+        from steadycv.cli.run_tune import run_dry, run_tune
 
         with interruptible():
-            run_tune(request, as_json=as_json, quiet=quiet)
+            if dry_run:
+                run_dry(request)
+            else:
+                run_tune(request, as_json=as_json, quiet=quiet)

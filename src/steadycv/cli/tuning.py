@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
@@ -12,11 +13,18 @@ from steadycv.cli.errors import UserError
 from steadycv.cli.folds import fewest_rows, find_folds, forward_in_time
 from steadycv.cli.preparing import Prepared, prepared
 from steadycv.cli.request import AUTO, TuneRequest
+from steadycv.cli.scorings import check_threshold
 from steadycv.failures import HOW_TO_SEE_ALL
+from steadycv.grid_edges import widened
 from steadycv.rules import CHOOSE_WEIGHT, HAVE_WEIGHT
 from steadycv.search import StabilitySearchCV
 
-__all__ = ["Problem", "fit", "prepare", "reason"]
+if TYPE_CHECKING:
+    from steadycv.prices import Price
+
+__all__ = ["Problem", "fit", "prepare", "price", "reason"]
+
+MOST_WIDENINGS = 3
 
 
 @dataclass(frozen=True)
@@ -26,11 +34,19 @@ class Problem(Prepared):
     request: TuneRequest
     searches: dict[str, StabilitySearchCV]
 
+    @property
+    def fit_params(self) -> dict[str, Any]:
+        """What a fit is given besides the data."""
+        return {} if self.groups is None else {"groups": self.groups}
+
 
 def prepare(request: TuneRequest) -> Problem:
     """Read everything that the request names, and refuse what cannot be done."""
     _check_options(request)
     found = prepared(request)
+    if request.tune_threshold:
+        pipelines = {name: model.pipeline for name, model in found.models.items()}
+        check_threshold(request.scoring, found.target, pipelines)
     X, target = found.X, found.target
     splitter = (
         find_folds(target, found.groups, request.folds, request.repeats, request.seed)
@@ -64,10 +80,32 @@ def _check_options(request: TuneRequest) -> None:
         raise UserError(f"--rule {request.rule} compares all candidates: leave out --search.")
 
 
+def price(problem: Problem, name: str, *, timed: int) -> Price:
+    """What the search of a model takes."""
+    try:
+        return problem.searches[name].price(
+            problem.X, problem.target.y, timed=timed, **problem.fit_params
+        )
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{name}: {reason(error)}") from error
+
+
 def fit(problem: Problem, name: str, *, progress: bool) -> None:
-    """Fit the search of a model."""
+    """Fit the search of a model, and again on wider grids where that was asked for."""
     search = problem.searches[name].set_params(verbose=int(progress))
-    params = {} if problem.groups is None else {"groups": problem.groups}
+    _fit(problem, name)
+    for _ in range(MOST_WIDENINGS if problem.request.widen else 0):
+        steep = [edge for edge in search.edges_ if not edge.is_flat]
+        if not steep:
+            break
+        told = " and ".join(f"{edge.words}, so {edge.values} were tried as well" for edge in steep)
+        problem.notes.append(f"{name}: {told}.")
+        search.set_params(param_grid=widened(search.param_grid, search.best_params_, steep))
+        _fit(problem, name)
+
+
+def _fit(problem: Problem, name: str) -> None:
+    search = problem.searches[name]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
@@ -76,7 +114,7 @@ def fit(problem: Problem, name: str, *, progress: bool) -> None:
         if problem.request.jobs > 1:  # other processes would print theirs
             warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            search.fit(problem.X, problem.target.y, **params)
+            search.fit(problem.X, problem.target.y, **problem.fit_params)
         except (ValueError, TypeError) as error:
             raise UserError(f"{name}: {reason(error)}") from error
     problem.notes.extend(f"{name}: {note}" for note in _in_words(caught))

@@ -74,8 +74,9 @@ class Edge:
     @property
     def sentence(self) -> str:
         """What to say of it."""
-        flat = "; the last step to it changed next to nothing" if self.is_flat else ""
-        return f"{self.words}{flat}: try {self.values} as well."
+        if self.is_flat:
+            return f"{self.words}, but the last step to it changed next to nothing."
+        return f"{self.words}: try {self.values} as well."
 
 
 def edges(search: StabilitySearchCV) -> list[Edge]:

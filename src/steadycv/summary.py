@@ -254,8 +254,9 @@ def on_threshold(
 
 def on_edges(search: StabilitySearchCV, ask: str = "") -> str:
     """Where the choice stands at an end of its grid, and what to try; empty where it does not."""
-    told = [edge.sentence for edge in search.edges_]
-    return " ".join([*told, ask]).strip() if told else ""
+    found = search.edges_
+    asks = [ask] if ask and not all(edge.is_flat for edge in found) else []
+    return " ".join([*(edge.sentence for edge in found), *asks])
 
 
 def much_worse(search: StabilitySearchCV) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from steadycv._files import write_whole
 from steadycv.candidates import Grid
+from steadycv.cli.columns import worth_of_columns
 from steadycv.cli.errors import Interruption, UserError
 from steadycv.cli.request import LEDGER
 from steadycv.cli.result_files import candidates_csv, results_json
@@ -124,12 +125,14 @@ def _ranked(contents: list[Content]) -> list[Content]:
 def _write(problem: Problem, ranking: list[Content]) -> list[str]:
     """Write all files, and return their names."""
     out, best = problem.request.out, ranking[0]
+    importance = worth_of_columns(problem, best.search)
     write_report(
         problem.searches,
         out / REPORT,
         data_name=problem.name,
         command=problem.request.command(),
         notes=[problem.facts(f"Splits: {problem.request.splits}."), *problem.hints],
+        importance={} if importance is None else {best.name: importance},
     )
     write_whole(out / RESULTS, candidates_csv(ranking).encode())
     write_whole(out / JSON, results_json(problem, ranking).encode())

@@ -26,8 +26,8 @@ TABLE["price"] = 5 * TABLE["size"] + (TABLE["town"] == "Rom") + RNG.normal(scale
 
 def test_report_of_the_command_has_them(tmp_path):
     TABLE.to_csv(tmp_path / "t.csv", index=False)
-    names = ["tune", tmp_path / "t.csv", "--target", "price", "--model", "ridge", "--out", tmp_path / "out"]
-    result = CliRunner().invoke(app, list(map(str, names)))
+    asked = ["--target", "price", "--model", "ridge", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, ["tune", str(tmp_path / "t.csv"), *asked])
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     [label] = re.findall(r'aria-label="(Chart of what columns are worth[^"]*)"', page)

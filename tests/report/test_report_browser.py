@@ -17,7 +17,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from steadycv import write_report
+from steadycv.error_words import ErrorWords
+from steadycv.experiments.verdict import verdict
 from steadycv.explain import column_importance
+from steadycv.report.served import write_served
 from steadycv.words import setting
 
 FLAGS = (
@@ -73,9 +76,21 @@ def reports(tmp_path_factory, tree):
             importance=column_importance(searches.classes(), *searches.CLASSES),
         ),
         "raced": write_report(searches.raced(), folder / "raced.html"),
+        "served": served(folder / "served.html"),
         "malicious": write_report({EVIL[0]: evil, EVIL[4]: evil}, folder / "malicious.html", **texts),
     }
     return {name: path.as_uri() for name, path in written.items()}
+
+
+def served(path):
+    """The page of a comparison of two models."""
+    noise = np.random.default_rng(0).uniform(1, 2, size=(8, 25))
+    names = ("plain choice", "steady choice", "one standard error", "committee")
+    keys = [(model, name) for model in ("random-forest", "cart") for name in names]
+    errors = dict(zip(keys, noise, strict=True))
+    found = verdict(errors, errors, dict.fromkeys(errors, 1.0), 1 / 9, ErrorWords("mean squared error"))
+    texts = {"data_name": EVIL[1], "command": EVIL[2], "notes": EVIL}
+    return write_served(found, path, how="tuned on some", **texts)
 
 
 @pytest.fixture
@@ -242,7 +257,9 @@ def is_inside(page, element, box):
     )
 
 
-@pytest.mark.parametrize("name", ["tree", "ridge", "classifier", "malicious", "two", "explained"])
+@pytest.mark.parametrize(
+    "name", ["tree", "ridge", "classifier", "malicious", "two", "explained", "served"]
+)
 def test_nothing_is_cut_on_a_phone(visit, name):
     page = visit(name, width=360)
     assert page.execute_script("return document.documentElement.scrollWidth") <= 360

@@ -10,7 +10,7 @@ import numpy as np
 
 from steadycv._files import write_whole
 from steadycv.human_units import HumanUnits
-from steadycv.report.svg import WIDTH, Scale, add
+from steadycv.report.svg import LETTER, WIDTH, Scale, add
 from steadycv.report.write import render
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ def _chart(verdict: Verdict, means: list[Beside], splits: list[NDArray[np.float6
     for tick in x.ticks(5):
         at = round(float(x(tick.at)), 1)
         add(svg, "line", x1=at, x2=at, y1=TOP, y2=bottom, class_="grid")
-        add(svg, "text", tick.label, x=at, y=bottom + 17, class_="tick middle")
+        room = LETTER / 2 * len(tick.label) + 2  # so that no label is cut at the edges
+        inside = min(max(at, room), WIDTH - room)
+        add(svg, "text", tick.label, x=inside, y=bottom + 17, class_="tick middle")
     add(svg, "line", x1=LEFT, x2=RIGHT, y1=bottom, y2=bottom, class_="axis")
     at = round(float(x(even)), 1)
     add(svg, "line", x1=at, x2=at, y1=TOP, y2=bottom, class_="one")

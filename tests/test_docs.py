@@ -51,6 +51,7 @@ def test_intervals_of_promises_that_are_told_were_measured(monkeypatch):
     script = runpy.run_path(str(ROOT / "experiments" / "promise_coverage.py"))
     page = (ROOT / "docs" / "promises.md").read_text("utf-8")
     assert script["told"](script["read_table"]()) in page
+    assert script["told_of_others"](script["read_table"]()) in page
 
 
 def test_adversarial_cases_that_are_told_were_measured():

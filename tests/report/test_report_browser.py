@@ -372,18 +372,32 @@ def test_folds_are_open_while_a_page_is_printed_and_closed_again(visit):
     assert page.execute_script(closed) == before
 
 
+def luminance(color):
+    channels = np.array(re.findall(r"[\d.]+", color)[:3], dtype=float) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return linear @ (0.2126, 0.7152, 0.0722)
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_in_cells_can_be_read(visit, scheme):
+    page = visit("explained", scheme=scheme)
+    [chart] = (c for c in all_of(page, "svg.chart") if "actual classes" in c.get_attribute("aria-label"))
+    cells, numbers = all_of(chart, "rect.heat"), all_of(chart, "text.on")
+    assert len(cells) == len(numbers) == 4
+    for cell, number in zip(cells, numbers, strict=True):
+        assert number.value_of_css_property("opacity") == "1"
+        colors = (each.value_of_css_property("fill") for each in (cell, number))
+        assert contrast(*colors) >= 4.5
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_of_the_scheme_can_be_read(visit, scheme):
     page = visit("tree", scheme=scheme)
-
-    def luminance(color):
-        channels = np.array(re.findall(r"[\d.]+", color)[:3], dtype=float) / 255
-        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-        return linear @ (0.2126, 0.7152, 0.0722)
-
-    def contrast(one, other):
-        dark, light = sorted((luminance(one), luminance(other)))
-        return (light + 0.05) / (dark + 0.05)
 
     def css(selector, name):
         return all_of(page, selector)[0].value_of_css_property(name)

@@ -139,7 +139,7 @@ def confusion_chart(data: Confusion) -> Element:
         add(frame.svg, "rect", x=left, y=top, width=width, height=height, class_=heat)
         text = number(float(data.n_rows[i, j]))
         if LETTER * len(text) < width:
-            kind = "on strong" if shade < N_SHADES // 2 else "on faint"
+            kind = "on strong" if shade < N_SHADES // 2 else "on pale"
             at = rounded(left + width / 2), rounded(top + height / 2 + 5)
             add(frame.svg, "text", text, x=at[0], y=at[1], class_=f"{kind} middle")
     return frame.svg

@@ -97,7 +97,7 @@ def test_very_many_candidates_and_training_sets_share_cells():
     data = LatticeErrors.from_search(search)
     svg = lattice_svg(data)
     assert "300 candidates by 326 training sets" in svg
-    assert sum(n_cells(svg).values()) == 100 * 163
+    assert sum(n_cells(svg).values()) == 100 * 109
     assert "the best of 3 candidates" in data.explained
 
 

@@ -68,10 +68,11 @@ def test_a_real_notebook_fills_while_it_works_and_shows_the_cards_afterwards():
     assert filled[0] == 0
     assert len(set(filled)) > 3
     assert filled[-1] == 28
-    view, result = book.cells[0].outputs
+    *price, view, result = book.cells[0].outputs
     assert view.data["text/html"] == seen[-1]  # it is one view, which changes
     assert re.search(r"<p>(.*?)\.", seen[-1])[1] == "28 of 28 fits, for 4 candidates on 7 training sets"
     assert result.data["text/html"].count('class="card"') == 3
+    assert {output.output_type for output in price} <= {"stream"}  # what it costs, in a line
     assert "sk-top-container" in result.data["text/html"]
 
 

@@ -22,7 +22,7 @@ __all__ = ["LatticeErrors", "lattice_svg"]
 
 TOP, FOOT = 22, 26
 APART = 8  # between training sets of one kind and of the next
-MOST_LINES, MOST_COLUMNS = 120, 220  # of more, each cell stands for several
+MOST_LINES, MOST_COLUMNS = 100, 120  # of more, each cell stands for several
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from steadycv.tools import log_to_mlflow
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 X, Y = X[:60], Y[:60]
 TESTS = Path(__file__).resolve().parents[1]
+FIT = SVR.fit
 GRID = {"alpha": [1e-3, 0.1, 10.0]}
 
 pytestmark = [
@@ -76,6 +77,7 @@ def autologging(store):
     mlflow.sklearn.autolog(log_models=False, silent=True)
     yield store
     mlflow.sklearn.autolog(disable=True, silent=True)
+    mlflow.utils.autologging_utils.revert_patches("sklearn")  # scikit-learn as other tests know it
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +123,10 @@ def test_autologging_goes_on_when_the_last_search_has_ended(autologging):
     assert len(runs()) == 1
 
 
+def test_no_test_leaves_scikit_learn_changed():
+    assert SVR.fit is FIT
+
+
 def test_autologging_that_was_off_stays_off(autologging):
     with mlflow.utils.autologging_utils.disable_autologging():
         StabilitySearchCV(SVR(), {"C": [1, 10]}, cv=3).fit(X, Y)
@@ -146,8 +152,9 @@ def test_report_table_and_summary_are_there(store, search):
     folder = mlflow.artifacts.download_artifacts(run_id=run_id, dst_path=str(store / "down"))
     table = pd.read_csv(f"{folder}/candidates.csv")
     np.testing.assert_allclose(table["cv_error"], search.cv_results_["cv_error"])
+    assert Path(folder, "summary.txt").read_text("utf-8") == search.summary()
     assert "<h1" in Path(folder, "report.html").read_text("utf-8")
-    assert mlflow.get_run(run_id).data.tags["mlflow.note.content"].count(search.summary()) == 1
+    assert mlflow.get_run(run_id).data.tags["mlflow.note.content"] == search.summary("markdown")
 
 
 @pytest.mark.parametrize("deliver", ["model", "committee"])

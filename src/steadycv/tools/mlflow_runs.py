@@ -125,7 +125,7 @@ def _tags(search: StabilitySearchCV) -> dict[str, str]:
         "estimator_name": kind.__name__,
         "estimator_class": f"{kind.__module__}.{kind.__name__}",
         "promise_reason": getattr(search, "promise_reason_", "there is no promise"),
-        "mlflow.note.content": f"```\n{search.summary()}\n```",  # shown on the page of the run
+        "mlflow.note.content": search.summary("markdown"),  # shown on the page of the run
     }
 
 

@@ -26,7 +26,6 @@ from steadycv.cli.tuning import fit, prepare, price
 from steadycv.model_cards import model_card
 from steadycv.report import write_report
 from steadycv.report.content import describe
-from steadycv.tools.mlflow_runs import log_to_mlflow, reach_mlflow
 from steadycv.words import number
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     watched = terminal.is_terminal and not quiet
     problem = prepare(request)
     if request.mlflow:
+        from steadycv.tools.mlflow_runs import reach_mlflow  # few ask for it
+
         reach_mlflow()
     make_folder(request.out)
     n_told = len(problem.notes) if watched else 0
@@ -182,6 +183,8 @@ def _saved(request: TuneRequest, search: StabilitySearchCV) -> Any:
 
 def _log(problem: Problem, ranking: list[Content]) -> None:
     """A run for each model; the best one's is the latest, which is shown first."""
+    from steadycv.tools.mlflow_runs import log_to_mlflow
+
     for content in reversed(ranking):
         log_to_mlflow(
             content.search,

@@ -59,6 +59,7 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/search.py
 	$(VENV)/bin/python benchmarks/paths.py
 	$(VENV)/bin/python benchmarks/racing.py
+	$(VENV)/bin/python benchmarks/sizes.py --store
 	$(VENV)/bin/python benchmarks/sparse.py
 	$(VENV)/bin/python benchmarks/networks.py --store
 	$(VENV)/bin/python benchmarks/compiling.py

@@ -23,8 +23,10 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut
 from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV
+from steadycv.experiments.pages import fill
 
 RESULTS = Path(__file__).parent / "results" / "sizes.json"
+PAGE = Path(__file__).parent.parent / "docs" / "machines.md"
 SEARCHES = {"GridSearchCV": GridSearchCV, "StabilitySearchCV": StabilitySearchCV}
 SCORING = "neg_mean_squared_error"
 
@@ -52,25 +54,25 @@ class Case(NamedTuple):
 ALPHAS = np.logspace(-3, 3, 10)
 CASES = {
     "penalties": Case(
-        "20,000 ridge penalties, 200 rows", Ridge(), {"alpha": np.logspace(-3, 3, 20_000)}, 200, 10
+        "ridge, 20,000 penalties", Ridge(), {"alpha": np.logspace(-3, 3, 20_000)}, 200, 10
     ),
-    "ridge": Case("ridge, 10 penalties, 1,000,000 x 20", Ridge(), {"alpha": ALPHAS}, 10**6, 20),
+    "ridge": Case("ridge, 10 penalties", Ridge(), {"alpha": ALPHAS}, 10**6, 20),
     "trees": Case(
-        "decision tree, 4 depths, 1,000,000 x 20",
+        "decision tree, 4 depths",
         DecisionTreeRegressor(random_state=0),
         {"max_depth": [2, 4, 6, 8]},
         10**6,
         20,
     ),
     "boosting": Case(
-        "HistGradientBoosting, 2 x 2, 1,000,000 x 20",
+        "HistGradientBoosting of 20, 2 x 2, with a race",
         HistGradientBoostingRegressor(max_iter=20, early_stopping=False, random_state=0),
         {"learning_rate": [0.1, 0.3], "max_leaf_nodes": [15, 31]},
         10**6,
         20,
     ),
     "leave-one-out": Case(
-        "ridge, 10 penalties, leave-one-out of 150 rows",
+        "ridge, 10 penalties, leave-one-out",
         Ridge(),
         {"alpha": ALPHAS},
         150,
@@ -127,7 +129,6 @@ def compare(case: str, n_rows: int, turns: int) -> dict[str, Any]:
             found[search] = {name: min(least[name], once[name]) for name in once}
     ours, theirs = found["StabilitySearchCV"], found["GridSearchCV"]
     return {
-        "case": CASES[case].name,
         "rows": n_rows,
         "searches": found,
         "time": ours["cpu_seconds"] / theirs["cpu_seconds"],
@@ -135,18 +136,44 @@ def compare(case: str, n_rows: int, turns: int) -> dict[str, Any]:
     }
 
 
+def table(stored: dict[str, Any]) -> str:
+    """What was measured, in Markdown."""
+    lines = [
+        "| search | rows | GridSearchCV: CPU s, MB | steadycv: CPU s, MB | ratio of times, of memory |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for case in CASES:
+        if case in stored:
+            row = stored[case]
+            both = [
+                f"{found['cpu_seconds']:.2g}, {found['peak_mb']:.0f}"
+                for found in (row["searches"][name] for name in SEARCHES)
+            ]
+            ratios = f"{row['time']:.2g}, {row['memory']:.2g}"
+            columns = [CASES[case].name, f"{row['rows']:,}", *both, ratios]
+            lines.append(f"| {' | '.join(columns)} |")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", default=list(CASES), help=", ".join(CASES))
     parser.add_argument("--rows", type=int, default=None, help="at most so many, to try it out")
     parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--store", action="store_true", help="keep what is measured in results/")
     parser.add_argument("--one", nargs=3, metavar=("CASE", "SEARCH", "ROWS"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         print(json.dumps(measure(args.one[0], args.one[1], int(args.one[2]))))
         sys.exit()
-    rows = []
+    if unknown := set(args.cases) - set(CASES):
+        parser.error(f"unknown cases {sorted(unknown)}; there are {', '.join(CASES)}")
     for case in args.cases:
         n_rows = CASES[case].n_rows
-        rows.append(compare(case, n_rows if args.rows is None else min(n_rows, args.rows), args.turns))
-        print(json.dumps(rows[-1]), flush=True)
+        row = compare(case, n_rows if args.rows is None else min(n_rows, args.rows), args.turns)
+        print(json.dumps(row), flush=True)
+        if args.store:
+            stored = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+            stored |= {case: row}
+            RESULTS.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+            fill(PAGE, {"sizes": table(stored)})

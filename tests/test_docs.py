@@ -118,6 +118,41 @@ def test_races_that_are_told_were_run():
     assert timed["table"](json.loads(timed["RESULTS"].read_text("utf-8"))) in page
 
 
+def test_sizes_that_are_told_were_measured():
+    sizes = runpy.run_path(str(ROOT / "benchmarks" / "sizes.py"))
+    page = (ROOT / "docs" / "machines.md").read_text("utf-8")
+    assert sizes["table"](json.loads(sizes["RESULTS"].read_text("utf-8"))) in page
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are read from Linux")
+@pytest.mark.parametrize("search", ["GridSearchCV", "StabilitySearchCV"])
+def test_sizes_can_be_measured(search):
+    sizes = runpy.run_path(str(ROOT / "benchmarks" / "sizes.py"))
+    found = sizes["measured"]("ridge", search, 1_000)
+    assert found["cpu_seconds"] > 0
+    assert found["peak_mb"] >= 0
+
+
+def test_the_largest_scale_that_is_told_was_simulated():
+    scale = runpy.run_path(str(ROOT / "experiments" / "scale.py"))
+    page = (ROOT / "docs" / "scale.md").read_text("utf-8")
+    for text in scale["told"](json.loads(scale["RESULTS"].read_text("utf-8"))).values():
+        assert text in page
+
+
+def test_a_simulated_search_takes_as_long_as_its_fits():
+    scale = runpy.run_path(str(ROOT / "experiments" / "scale.py"))
+    case = scale["Case"]("few", 5_000, 1)
+    found = scale["simulate"](case, 100.0, 0.001, seed=0)
+    assert 5_000 * 100 / 1_000 / 3600 < found.hours < 2 * 5_000 * 100 / 1_000 / 3600
+    assert found.busy + found.scheduler <= 1
+    waited_for = scale["simulate"](case._replace(again=False), 100.0, 0.001, seed=0)
+    assert found.hours < waited_for.hours
+    slow = scale["simulate"](case, 0.1, 1.0, seed=0)
+    assert slow.scheduler > 0.99
+    assert slow.hours >= 5_000 / 3600
+
+
 def test_honesty_of_the_bootstrap_that_is_told_was_measured():
     measured = runpy.run_path(str(ROOT / "experiments" / "bootstrap_promise.py"))
     page = (ROOT / "docs" / "bootstrap.md").read_text("utf-8")

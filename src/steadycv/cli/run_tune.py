@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 
 from steadycv._files import write_whole
-from steadycv.candidates import Grid
 from steadycv.cli.columns import worth_of_columns
 from steadycv.cli.errors import Interruption, UserError
 from steadycv.cli.request import LEDGER
@@ -57,9 +56,9 @@ def run_tune(request: TuneRequest, *, as_json: bool, quiet: bool) -> None:
     for note in problem.notes[:n_told]:
         say(terminal, note)
     try:
-        for name, search in problem.searches.items():
+        for name in problem.searches:
             if watched:
-                say(terminal, _begin(name, search, request))
+                say(terminal, _begin(name, request))
             fit(problem, name, progress=watched)
         contents = [describe(search, name) for name, search in problem.searches.items()]
         ranking = _ranked(contents)
@@ -107,11 +106,10 @@ def make_folder(folder: Path) -> None:
         raise UserError(f"Nothing can be written into the folder {folder}.")
 
 
-def _begin(name: str, search: StabilitySearchCV, request: TuneRequest) -> str:
+def _begin(name: str, request: TuneRequest) -> str:
     ledger = request.ledger_of(name)
     going_on = f"; going on from {ledger}" if ledger.exists() else ""
-    n_candidates = len(Grid(search.param_grid))
-    return f"{name}: {n_candidates} candidates, {request.splits}{going_on}."
+    return f"{name}: {request.splits}{going_on}."
 
 
 def _ranked(contents: list[Content]) -> list[Content]:

@@ -96,15 +96,16 @@ def _models(ranking: list[Content]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 2))
     table.add_column("model and its steady choice", overflow="fold", min_width=18)
     kind = ranking[0].words.kind
-    for name in (f"{kind}\nto expect", "nine times\nin ten", f"CV\n{kind}", "\ninstability"):
+    to_expect = f"{ranking[0].promised.human.noun}\nto expect"
+    for name in (to_expect, "nine times\nin ten", f"CV\n{kind}", "\ninstability"):
         table.add_column(name, justify="right")
     for i, each in enumerate(ranking):
-        search, promise = each.search, each.promised.error
+        search, promised = each.search, each.promised
         choice = one_line(setting(search.best_params_))
         table.add_row(
             Text.assemble((each.name, "" if i else "bold"), "\n", (choice, "dim")),
-            "not known" if promise is None else number(each.words.shown(promise)),
-            _range(each.interval),
+            promised.value,
+            "not known" if promised.interval is None else promised.human.range(promised.interval),
             number(each.words.shown(search.cv_error_)),
             number(search.instability_),
         )
@@ -135,10 +136,6 @@ def _conclusion(problem: Problem, content: Content, n_models: int) -> list[str]:
         ),
         on_edges(search, "" if request.widen else "--widen does."),
     ]
-
-
-def _range(ends: list[float] | None) -> str:
-    return "not known" if ends is None else " to ".join(map(number, ends))
 
 
 def _gap(words: ErrorWords, promised: float, expected: float | None) -> str:

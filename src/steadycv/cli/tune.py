@@ -48,14 +48,10 @@ def tune(
     ] = Deliver.model,
     out: Annotated[Path, option(f"Folder of the results ({OUT}).", "DIR", WHAT)] = OUT,
     resume: Annotated[Path | None, option("Ledger to keep, and to go on from.", "FILE", WHAT)] = None,
-    widen: Annotated[
-        bool, flag("--widen", "Go on beyond an end of the grid where the choice stands there.", HOW)
-    ] = False,
-    dry_run: Annotated[
-        bool, flag("--dry-run", "Say how many fits it takes, and how long; write nothing.", HOW)
-    ] = False,
+    widen: Annotated[bool, flag("--widen", "Go on beyond an end of the grid.", HOW)] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Say what it takes, and write nothing.", HOW)] = False,
     tune_threshold: Annotated[
-        bool, flag("--tune-threshold", "Save two classes with the threshold that the score wants.", WHAT)
+        bool, flag("--tune-threshold", "Save the threshold that the score wants.", WHAT)
     ] = False,
     mlflow: Annotated[bool, flag("--mlflow", "Log to MLflow, too (MLFLOW_TRACKING_URI).", WHAT)] = False,
     as_json: options.AsJson = False,

@@ -146,10 +146,10 @@ def table(stored: dict[str, Any]) -> str:
         if case in stored:
             row = stored[case]
             both = [
-                f"{found['cpu_seconds']:.2g}, {found['peak_mb']:.0f}"
+                f"{found['cpu_seconds']:.3g}, {found['peak_mb']:.0f}"
                 for found in (row["searches"][name] for name in SEARCHES)
             ]
-            ratios = f"{row['time']:.2g}, {row['memory']:.2g}"
+            ratios = f"{row['time']:.2g}, {row['memory']:.3g}"
             columns = [CASES[case].name, f"{row['rows']:,}", *both, ratios]
             lines.append(f"| {' | '.join(columns)} |")
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from steadycv.tables.errors import TableError
-from steadycv.tables.readings import NOT_KNOWN, is_plain
+from steadycv.tables.readings import NOT_KNOWN, plain_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -64,7 +64,7 @@ def read_delimited(
             frame = pandas.read_csv(
                 io.StringIO(text),
                 sep=separator,
-                dtype=str,
+                dtype=object,  # texts as Python has them: many columns of a few rows are quicker so
                 na_values=list(NOT_KNOWN),
                 keep_default_na=False,
                 header=0,
@@ -74,10 +74,11 @@ def read_delimited(
             )
         except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
             raise TableError(_why(str(error), text, separator, len(names))) from None
-    for name in frame.columns:
-        if name not in as_text and is_plain(frame[name]):
-            frame[name] = pandas.to_numeric(frame[name])
-    return frame, names, remarks
+    columns = dict(frame.items())  # put together once: each that is replaced in a frame takes its time
+    for name in columns.keys() - set(as_text):
+        numbers = plain_numbers(columns[name].to_numpy())
+        columns[name] = columns[name] if numbers is None else numbers
+    return pandas.DataFrame(columns, columns=frame.columns, index=frame.index), names, remarks
 
 
 def _decoded(content: bytes) -> tuple[str, list[str]]:

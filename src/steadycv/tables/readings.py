@@ -25,7 +25,7 @@ from steadycv.tables.errors import TableError
 from steadycv.tables.numbers import COMMA, POINT, NumberFormat, find_formats, is_grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -37,7 +37,7 @@ __all__ = [
     "Reading",
     "decimal_of_table",
     "find_readings",
-    "is_plain",
+    "plain_numbers",
     "read_column",
 ]
 
@@ -74,6 +74,7 @@ LEAST_WORDS = 2  # that texts have on average, to be read as words
 LEAST_OF_A_UNIT = 0.3  # the share of a column that has the commonest of several units
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _PADDED = r"\s*0\d+\s*"
+_is_padded = re.compile(_PADDED).fullmatch
 _LIKE_COMPACT_DATES = (19000101, 21001231)
 _OF_IDENTIFIERS = {"id", "ids", "uuid", "guid", "identifier", "ssn", "isbn", "iban", "sku", "vin"}
 _OF_CODES = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "phone", "telephone"}
@@ -235,8 +236,8 @@ def find_readings(frame: Any, keep: Collection[str] = ()) -> list[Reading]:
     """How each column is read; those in `keep` are used where others of their kind are left out."""
     decimal = decimal_of_table(frame)
     return [
-        _if_worth_it(read_column(frame[name], decimal), frame[name], kept=name in keep)
-        for name in frame.columns
+        _if_worth_it(read_column(column, decimal), column, kept=name in keep)
+        for name, column in frame.items()
     ]
 
 
@@ -408,13 +409,8 @@ def _if_worth_it(reading: Reading, column: Any, *, kept: bool) -> Reading:
 
 def decimal_of_table(frame: Any) -> str:
     """The decimal mark of the columns that leave no doubt; points, unless only commas are such ones."""
-    import pandas
-
     marks = set()
-    for name in frame.columns:
-        column = frame[name]
-        if pandas.api.types.is_numeric_dtype(column) or is_of_dates(column):
-            continue
+    for column in _columns_of_texts(frame):
         counts = _texts(column.dropna().iloc[:MOST_LOOKED_AT]).value_counts()
         if not len(counts) or not counts.index.str.contains(r"\d[.,]\d").any():
             continue
@@ -425,6 +421,17 @@ def decimal_of_table(frame: Any) -> str:
         ):
             marks.add(max(n_numbers, key=lambda mark: n_numbers[mark]))
     return COMMA if marks == {COMMA} else POINT
+
+
+def _columns_of_texts(frame: Any) -> Iterator[Any]:
+    """The columns that are neither numbers nor dates."""
+    import pandas
+
+    for position, dtype in enumerate(frame.dtypes):
+        if not pandas.api.types.is_numeric_dtype(dtype):
+            column = frame.iloc[:, position]
+            if not is_of_dates(column):
+                yield column
 
 
 def _are_grouped(texts: Any) -> bool:
@@ -451,20 +458,18 @@ def _mixed_units(counts: Any) -> str:
     return f"as numbers of different units, such as {one!r} and {other!r}"
 
 
-def is_plain(column: Any) -> bool:
-    """Whether all texts of a column are plain numbers, and neither codes nor, perhaps, in thousands."""
+def plain_numbers(texts: NDArray[np.object_]) -> NDArray[Any] | None:
+    """Texts as numbers, if all are plain ones, and neither codes nor, perhaps, in thousands."""
     import pandas
 
     try:
-        numbers = pandas.to_numeric(column)
+        numbers: NDArray[Any] = pandas.to_numeric(texts)
     except (ValueError, TypeError, OverflowError):
-        return False
-    if numbers.dtype == object or not numbers.notna().any():
-        return False
-    texts = column.dropna()
-    if texts.str.fullmatch(_PADDED).any():
-        return False
-    return not _are_grouped(texts)
+        return None
+    if numbers.dtype == object or (numbers.dtype.kind == "f" and np.isnan(numbers).all()):
+        return None
+    known = [text for text in texts.tolist() if isinstance(text, str)]
+    return None if any(map(_is_padded, known)) or _are_grouped(known) else numbers
 
 
 def _texts(column: Any) -> Any:

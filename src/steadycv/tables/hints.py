@@ -30,12 +30,13 @@ def leaks(X: Any, readings: Sequence[Reading], target: Target) -> list[str]:
     y, is_class = target.y[rows], target.task == "classification"
     if len(np.unique(y)) < 2:
         return []
+    values = {name: column.to_numpy() for name, column in X.items()}
     found = [
         each.name
         for each in readings
         for name in each.columns
         if each.kind is not Kind.WORDS
-        and _explained(_as_numbers(X[name].to_numpy()[rows]), y, is_class=is_class) > ALMOST_ALL
+        and _explained(_as_numbers(values[name][rows]), y, is_class=is_class) > ALMOST_ALL
     ]
     names = list(dict.fromkeys(found))
     if not names:

@@ -245,8 +245,9 @@ def read_column(column: Any, decimal: str = POINT) -> Reading:
     """What a column is, where nothing in it says whether commas or points are decimal by `decimal`."""
     import pandas
 
-    types = pandas.api.types
-    name, n_missing = str(column.name), int(column.isna().sum())
+    types, name = pandas.api.types, str(column.name)
+    missing = np.isnan(column.to_numpy()) if column.dtype == np.float64 else column.isna()
+    n_missing = int(missing.sum())
     if n_missing == len(column):
         return Reading(name, Kind.OTHER, "as empty", n_missing=n_missing)
     if types.is_complex_dtype(column):
@@ -343,8 +344,10 @@ def _compact_dates(reading: Reading, values: NDArray[np.float64]) -> Reading | N
     """The reading of days that are written as 20201231."""
     import pandas
 
-    known = values[~np.isnan(values)]
     first, last = _LIKE_COMPACT_DATES
+    if not first <= values[0] <= last and not np.isnan(values[0]):
+        return None
+    known = values[~np.isnan(values)]
     if not len(known) or not ((known >= first) & (known <= last) & (known == np.round(known))).all():
         return None
     texts = pandas.Series(known.astype(np.int64).astype(str))
@@ -404,6 +407,8 @@ def _if_worth_it(reading: Reading, column: Any, *, kept: bool) -> Reading:
         )
     if kept and reason != CONSTANT:
         reason = ""
+    if not reason and not notes:
+        return reading
     return replace(reading, left_out=reason, notes=(*reading.notes, *notes))
 
 

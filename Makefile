@@ -10,9 +10,10 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 # Tested with the newest releases alone, to save time: what depends little or not at all on those of others.
 ONCE := tests/cli/test_interruption.py tests/datasets tests/experiments tests/paths/test_registry.py \
-	tests/sparse/test_beam.py tests/sparse/test_concave.py tests/sparse/test_cuts.py \
-	tests/networks tests/sparse/test_exact.py tests/sparse/test_relaxation.py \
-	tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py tests/test_pages_for_machines.py tests/tools
+	tests/sparse_ridge/test_beam.py tests/sparse_ridge/test_concave.py tests/sparse_ridge/test_cuts.py \
+	tests/networks tests/sparse_ridge/test_exact.py tests/sparse_ridge/test_relaxation.py \
+	tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py \
+	tests/test_pages_for_machines.py tests/tools tests/engines/test_dask.py tests/engines/test_ray.py
 
 .PHONY: demo test lint types tests tests-oldest docs browser bench clean
 
@@ -62,6 +63,7 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/sizes.py --store
 	$(VENV)/bin/python benchmarks/sparse.py
 	$(VENV)/bin/python benchmarks/networks.py --store
+	$(VENV)/bin/python benchmarks/machines.py --store
 	$(VENV)/bin/python benchmarks/compiling.py
 	$(VENV)/bin/python benchmarks/imports.py
 	$(VENV)/bin/python benchmarks/plot_growth.py

@@ -1,5 +1,10 @@
-"""Which docstrings are run: those of networks where PyTorch is there."""
+"""Which docstrings are run: those of parts whose packages are there."""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/steadycv/networks/*"]
+NEEDS = {
+    "torch": "src/steadycv/networks/*",
+    "distributed": "src/steadycv/engines/of_dask.py",
+    "ray": "src/steadycv/engines/of_ray.py",
+}
+collect_ignore_glob = [files for package, files in NEEDS.items() if find_spec(package) is None]

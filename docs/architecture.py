@@ -67,6 +67,7 @@ PARTS = [
         *(570, TOP, 250, "Fitting, where it runs"),
         {
             "executor": "here or in workers",
+            "engines": "whose they are",
             "tasks": "models are trained",
             "estimators": "each fresh, seeded",
             "outputs": "what models say",
@@ -82,6 +83,7 @@ PARTS = [
             "ledger_file": "both on disk",
             "identity": "whose they are",
             "fingerprint": "how that is known",
+            "versions": "of what packages",
         },
     ),
     Part(

@@ -3,6 +3,7 @@
 import tracemalloc
 from collections import Counter
 from contextlib import nullcontext
+from itertools import chain
 from math import prod
 
 import numpy as np
@@ -155,7 +156,7 @@ def test_planner_asks_for_every_training_set_once(seed, n_repeats):
     asked = []
     for i in np.random.default_rng(seed).permutation(len(views)):
         wanted = planner.missing([(views[i], only)], ledger, waiting, with_change=True)
-        for task in planner.tasks(wanted, n_workers=1, one_by_one=True):
+        for task in chain.from_iterable(each.apart(99) for each in planner.tasks(wanted)):
             [training_set] = task.training_sets
             asked.append(training_set)
             for evaluation in lattice.evaluations_of[training_set]:

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV
 from steadycv.candidates import Candidates, Grid
+from steadycv.executor import Executor
 from steadycv.lattice import Lattice
 from steadycv.ledger import Ledger
 from steadycv.losses import LOSSES
@@ -86,7 +87,7 @@ def test_what_is_known_is_not_missed():
     assert training_sets(missing(planner, ledger, waiting, LATTICE.final)) == []
     ledger.error[0, 1] = np.nan
     assert training_sets(missing(planner, ledger, waiting, LATTICE.final)) == [2]
-    assert planner.tasks(missing(planner, ledger, waiting), n_workers=1, one_by_one=False) == []
+    assert planner.tasks(missing(planner, ledger, waiting)) == []
 
 
 def test_losses_at_hand_are_not_missed():
@@ -97,14 +98,10 @@ def test_losses_at_hand_are_not_missed():
     assert training_sets(missing(planner, ledger, waiting, LATTICE.final)) == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("n_workers", "one_by_one", "n_tasks"), [(1, False, 2), (1, True, 14), (2, False, 14)]
-)
-def test_tasks(n_workers, one_by_one, n_tasks):
+def test_tasks():
     question = planned()
-    wanted = missing(*question, LATTICE.final, *LATTICE.views, candidates=[0, 1, 2])
-    tasks = question[0].tasks(wanted, n_workers=n_workers, one_by_one=one_by_one)
-    assert len(tasks) == n_tasks
+    tasks = question[0].tasks(missing(*question, LATTICE.final, *LATTICE.views, candidates=[0, 1, 2]))
+    assert len(tasks) == 2
     fitted = [(c, t) for task in tasks for c in task.candidates.tolist() for t in task.training_sets]
     assert sorted(fitted) == [(c, t) for c in range(3) for t in range(7)]
 
@@ -130,16 +127,15 @@ MODELS = {
 }
 
 
+def apart(self, tasks, **how):
+    return (part for task in tasks for part in task.apart(len(task.training_sets)))
+
+
 def tables(model, *, one_by_one=False, monkeypatch=None, **params):
     search = StabilitySearchCV(*model, **{"cv": 3, "stability_weights": [0.0, 1.0], **params})
     if one_by_one:
-        tasks = Planner.tasks
-
-        def apart(self, wanted, **how):
-            return tasks(self, wanted, **{**how, "one_by_one": True})
-
         with monkeypatch.context() as patch:
-            patch.setattr(Planner, "tasks", apart)
+            patch.setattr(Executor, "parted", apart)
             search.fit(X, Y)
     else:
         search.fit(X, Y)
@@ -234,6 +230,6 @@ def test_a_group_is_fitted_on_a_training_set_once():
     planner, ledger, waiting = planned(Grid({"n_estimators": [1, 2, 3]}), GradientBoostingRegressor())
     wanted = missing(planner, ledger, waiting, candidates=())
     wanted.training_sets[:, :4] = [[1, 1, 0, 1], [0, 1, 0, 1], [1, 0, 0, 1]]
-    tasks = planner.tasks(wanted, n_workers=1, one_by_one=False)
+    tasks = planner.tasks(wanted)
     found = {tuple(task.training_sets): task.candidates.tolist() for task in tasks}
     assert found == {(0,): [0, 2], (1,): [0, 1], (3,): [0, 1, 2]}

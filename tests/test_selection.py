@@ -56,7 +56,7 @@ def selector(*, use_paths=False, one_by_one=False, grid=ALPHAS):
         grid,
         state,
         Planner(problem, grid, use_paths=use_paths),
-        Executor(None, "2*n_jobs"),
+        Executor(),
         Failures(),
         observers=[Notes()],
         callback=lambda: None,

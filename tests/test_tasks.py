@@ -15,7 +15,7 @@ from steadycv.measures import MeanLoss
 from steadycv.paths import FailedOutputs, register_path, registry
 from steadycv.paths.separate import SEPARATE
 from steadycv.scoring import Judging
-from steadycv.tasks import Problem, Task, run_task
+from steadycv.tasks import Problem, Task, failed_task, run_task
 from steadycv.testing import check_path
 
 RNG = np.random.default_rng(0)
@@ -234,7 +234,22 @@ def test_models_that_a_scorer_asks_for_are_those_of_their_line_alone():
 def test_a_task_travels():
     problem = pickle.loads(pickle.dumps(Problem(Shifted(), X, Y, LATTICE, JUDGING)))
     assert problem.reducer is problem.reducer
-    task = Task(np.arange(1), [{}], [np.arange(1)], [0], path=SEPARATE, estimator=Shifted())
-    [cells] = run_task(problem, pickle.loads(pickle.dumps(task)))
+    task = Task(np.arange(1), [{}], [np.arange(1)], [0], path=SEPARATE, estimator=Shifted(), prepared=X)
+    travelling = task.without_prepared()
+    assert travelling.prepared is None
+    [cells] = run_task(problem, pickle.loads(pickle.dumps(travelling)).with_prepared(X))
     assert cells.training_sets[0] == 0
-    assert task.without_preparation().path is None
+
+
+def test_a_task_apart():
+    task = Task(np.arange(1), [{}], [np.arange(1)], [0, 2], path=SEPARATE, estimator=Shifted())
+    assert [each.training_sets for each in task.apart(2)] == [[0], [2]]
+    assert [each.training_sets for each in task.apart(1)] == [[0, 2]]
+
+
+def test_a_task_that_failed():
+    problem = Problem(Shifted(), X, Y, LATTICE, JUDGING)
+    task = Task(np.arange(1), [{}], [np.arange(1)], [0, 1], path=SEPARATE, estimator=Shifted())
+    failed = list(failed_task(problem, task, "Its worker died."))
+    assert [cells.failures for cells in failed] == [{0: "Its worker died."}] * 2
+    assert all(np.isinf(error).all() for cells in failed for error in cells.errors.values())

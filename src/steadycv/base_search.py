@@ -8,6 +8,7 @@ import time
 import warnings
 from abc import abstractmethod
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -104,6 +105,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Priced, Concluding, SearchBase):
         "stability_weights": [str, numbers.Real, "array-like"],
         "rule": [str, callable],
         "nested": ["boolean"],
+        "engine": [str, object, None],
         "ledger": [str, object, None],
         "use_paths": ["boolean"],
         "race": [str, "boolean", numbers.Real],
@@ -124,6 +126,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Priced, Concluding, SearchBase):
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         n_jobs: int | None = None,
         pre_dispatch: int | str = "2*n_jobs",
+        engine: Any = None,
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         verbose: int = 0,
@@ -148,6 +151,7 @@ class BaseStabilitySearchCV(ResultsInNotebook, Priced, Concluding, SearchBase):
         self.stability_weights = stability_weights
         self.rule = rule
         self.nested = nested
+        self.engine = engine
         self.ledger = ledger
         self.use_paths = use_paths
         self.race = race
@@ -180,11 +184,12 @@ class BaseStabilitySearchCV(ResultsInNotebook, Priced, Concluding, SearchBase):
         final, inner = weights_to_run(problem.lattice, weights, everywhere=is_whole)
         is_known = asked.is_grid and self.ledger is None and race is None and stops is None
         n_fits = planner.n_groups * problem.lattice.n_training_sets if is_known else None
-        executor, failures = Executor(self.n_jobs, self.pre_dispatch), Failures()
+        failures = Failures()
         if self.verbose > 0:
             print(self._price(asked, problem, planner, races=race is not None), file=sys.stderr)
         with (
             without_autologging(),
+            Executor(self.n_jobs, self.pre_dispatch, self.engine) as executor,
             TaskTree(self, problem.X, problem.y, asked.params, n_fits, self._space) as tree,
         ):
             with ExitStack() as stack:
@@ -299,6 +304,19 @@ class BaseStabilitySearchCV(ResultsInNotebook, Priced, Concluding, SearchBase):
         with_students = self.deliver == "student"
         n_candidates = asked.n_candidates
         return price_of(problem, planner, n_candidates, is_most=is_most, with_students=with_students)
+
+    def __sklearn_clone__(self) -> Self:
+        """A search with the same parameters, and the same engine: a cluster's client has no copies."""
+        plain = copy(self)
+        plain.engine = None
+        cloned: Self = super(BaseStabilitySearchCV, plain).__sklearn_clone__()
+        cloned.engine = self.engine
+        return cloned
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        # A client of a cluster is this process's alone.
+        return state if isinstance(self.engine, str) else state | {"engine": None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from functools import cache
-from importlib.metadata import packages_distributions, version
-from numbers import Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from steadycv._compat import parts_of_scorer, several_scorers
+from steadycv._compat import several_scorers
 from steadycv.estimators import new_estimator
 from steadycv.fingerprint import fingerprint
 from steadycv.paths.separate import SEPARATE
+from steadycv.versions import PACKAGES, is_estimator, is_installed, parts_of, versions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from steadycv.candidates import Candidates
     from steadycv.planning import Line
     from steadycv.tasks import Problem
 
 __all__ = ["candidate_keys", "identity", "student_keys"]
-
-_PACKAGES = ("steadycv", "scikit-learn", "numpy", "scipy", "joblib", "numba")
 
 
 def identity(problem: Problem, scoring: Any) -> dict[str, str]:
@@ -42,7 +37,9 @@ def identity(problem: Problem, scoring: Any) -> dict[str, str]:
             scoring,
             problem.return_train_score,
         ),
-        "set of versions": _versions([problem.estimator, judging.loss, *scorers.values()], _PACKAGES),
+        "set of versions": _in_a_line(
+            versions_of([problem.estimator, judging.loss, *scorers.values()], PACKAGES)
+        ),
     }
 
 
@@ -56,7 +53,11 @@ def candidate_keys(
     """
     settings = [candidates[c] for c in range(first, len(candidates))]
     alone = [
-        fingerprint(new_estimator(estimator, each), _own_code(each.values()), _versions(each.values()))
+        fingerprint(
+            new_estimator(estimator, each),
+            _own_code(each.values()),
+            _in_a_line(versions_of(each.values())),
+        )
         for each in settings
     ]
     keys = list(alone)
@@ -67,7 +68,7 @@ def candidate_keys(
         company = [alone[c] for c in members]
         name = f"{type(path).__module__}.{type(path).__qualname__}"
         for c in members:
-            keys[c] = fingerprint(alone[c], name, _versions([path]), company)
+            keys[c] = fingerprint(alone[c], name, _in_a_line(versions_of([path])), company)
     return keys
 
 
@@ -78,20 +79,16 @@ def student_keys(
     return [fingerprint(key, taught) for key in candidate_keys(estimator, students, lines)]
 
 
-def _versions(things: Iterable[Any], packages: Collection[str] = ()) -> str:
-    """The versions of some packages, and of those that estimators and functions come from."""
-    names = set(packages)
-    for module in {module for thing in things for module in _modules(thing)}:
-        names.update(_distributions().get(module, ()))
-    return " ".join(f"{name} {_version(name)}" for name in sorted(names))
+def _in_a_line(found: dict[str, str]) -> str:
+    return " ".join(f"{name} {version}" for name, version in found.items())
 
 
 def _own_code(things: Iterable[Any]) -> list[Any]:
     """The code of estimator classes that are in no package with a version."""
     found = []
-    for each in [part for thing in things for part in _parts(thing)]:
-        for cls in type(each).__mro__ if _is_estimator(each) else ():
-            if not _is_installed(cls):
+    for each in [part for thing in things for part in parts_of(thing)]:
+        for cls in type(each).__mro__ if is_estimator(each) else ():
+            if not is_installed(cls):
                 functions = [getattr(v, "fget", getattr(v, "__func__", v)) for v in vars(cls).values()]
                 found.append((cls, [f for f in functions if _is_of(cls, f)]))
     return found
@@ -100,39 +97,3 @@ def _own_code(things: Iterable[Any]) -> list[Any]:
 def _is_of(cls: type, function: Any) -> bool:
     """Whether a function was written in the class, and not put there later."""
     return isinstance(function, FunctionType) and function.__qualname__.startswith(cls.__qualname__)
-
-
-def _is_installed(cls: type) -> bool:
-    module = cls.__module__.partition(".")[0]
-    return module in sys.stdlib_module_names or module in _distributions()
-
-
-def _parts(thing: Any) -> list[Any]:
-    """An estimator, or a function, and what is inside it."""
-    return [thing, *(thing.get_params().values() if _is_estimator(thing) else ())]
-
-
-def _modules(thing: Any) -> Iterator[str]:
-    """The top-level modules that an estimator, or a function, and what is inside it come from."""
-    for each in _parts(thing):
-        if isinstance(each, Real | str):
-            continue
-        names = [cls.__module__ for cls in type(each).__mro__]
-        names += [each.__module__] if isinstance(each, FunctionType | type) else []
-        scorer = parts_of_scorer(each)
-        names += [] if scorer is None else [scorer.function.__module__]
-        yield from {name.partition(".")[0] for name in names}
-
-
-def _is_estimator(thing: Any) -> bool:
-    return hasattr(thing, "get_params") and not isinstance(thing, type)
-
-
-@cache
-def _version(name: str) -> str:
-    return version(name)
-
-
-@cache
-def _distributions() -> Mapping[str, list[str]]:
-    return packages_distributions()

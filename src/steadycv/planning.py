@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from steadycv.paths.settings import together
 from steadycv.tasks import Task, methods_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from steadycv.waiting import Waiting
 
 __all__ = ["Line", "Planner", "Wanted"]
-
-TASKS_PER_WORKER = 2  # fewer groups than this leave cores idle: then training sets are put apart
-PARTS_PER_WORKER = 16  # into so many tasks; alone where there are no more of them
 
 
 class Line(NamedTuple):
@@ -210,23 +207,9 @@ class Planner:
             held[self.line_of[block.candidates[0]], training_set] = True
         return held
 
-    def tasks(self, wanted: Wanted, *, n_workers: int, one_by_one: bool) -> list[Task]:
-        """What is wanted, as tasks: a group on all its training sets, or on a few at a time.
-
-        A group's training sets are put apart where there would be too few tasks for the workers, or
-        where what is finished is to be written down at once (`one_by_one`).
-        """
-        merged = list(self._merged(wanted))
-        n_parts = 1
-        if one_by_one:
-            n_parts = self._problem.lattice.n_training_sets
-        elif n_workers > 1 and len(merged) < TASKS_PER_WORKER * n_workers:
-            n_parts = PARTS_PER_WORKER * n_workers
-        return [
-            self._task(lines, some, comparisons)
-            for lines, training_sets, comparisons in merged
-            for some in _parts(training_sets, n_parts)
-        ]
+    def tasks(self, wanted: Wanted) -> list[Task]:
+        """What is wanted, as tasks: a group on all its training sets."""
+        return [self._task(*each) for each in self._merged(wanted)]
 
     def tasks_of(self, lines: list[Line], training_set: int) -> list[Task]:
         """Some lines, each with all of its group, on one training set: a task for each group."""
@@ -273,11 +256,11 @@ class Planner:
             methods=() if group.path is SEPARATE else methods_asked(self._problem, group.estimator),
         )
 
-    def ready(self, tasks: list[Task], callback: Callable[[], FitTask | None]) -> Iterator[Task]:
+    def ready(self, tasks: Iterable[Task], callback: Callable[[], FitTask | None]) -> Iterator[Task]:
         """The tasks with what their paths prepare for all training sets; that of the last is kept."""
         for task in tasks:
             callbacks = tuple(callback() for _ in task.training_sets)
-            yield task.prepared_by(self._prepare(task), callbacks)
+            yield replace(task, prepared=self._prepare(task), callbacks=callbacks)
 
     def _prepare(self, task: Task) -> Any:
         key = id(task.estimator)  # the group's
@@ -289,9 +272,3 @@ class Planner:
                 prepared = error  # raised again where it can be told from a candidate's failure
             self._prepared = {key: prepared}
         return self._prepared[key]
-
-
-def _parts(training_sets: list[int], n_parts: int) -> list[list[int]]:
-    """Training sets in at most so many parts of one size."""
-    size = -(-len(training_sets) // n_parts)
-    return [training_sets[i : i + size] for i in range(0, len(training_sets), size)]

@@ -99,6 +99,11 @@ class StabilitySearchCV(BaseStabilitySearchCV):
         Number of fits to run in parallel. The result does not depend on it.
     pre_dispatch : int or str, default="2*n_jobs"
         As in GridSearchCV.
+    engine : {None, "loky", "ray"} or dask.distributed.Client, default=None
+        Where fits run: processes of this machine, a Ray cluster (one is started on this machine where
+        there is none), or the Dask cluster of a client. None is joblib's context: `n_jobs` processes, or
+        what ``joblib.parallel_config`` names. With an engine, `n_jobs` limits how many fits run at the
+        same time, and None is as many as there is room for. The result does not depend on it.
     error_score : "raise" or float, default=nan
         What a failed fit scores. With nan the candidate is not chosen where it failed. With a number
         the fold's error is taken from it; the instability of a model that failed is infinite.
@@ -275,6 +280,7 @@ class StabilitySearchCV(BaseStabilitySearchCV):
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         n_jobs: int | None = None,
         pre_dispatch: int | str = "2*n_jobs",
+        engine: Any = None,
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         verbose: int = 0,
@@ -295,6 +301,7 @@ class StabilitySearchCV(BaseStabilitySearchCV):
             refit=refit,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
+            engine=engine,
             error_score=error_score,
             return_train_score=return_train_score,
             verbose=verbose,
@@ -399,6 +406,7 @@ class StabilityRandomizedSearchCV(BaseStabilitySearchCV):
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
         n_jobs: int | None = None,
         pre_dispatch: int | str = "2*n_jobs",
+        engine: Any = None,
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         verbose: int = 0,
@@ -420,6 +428,7 @@ class StabilityRandomizedSearchCV(BaseStabilitySearchCV):
             refit=refit,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
+            engine=engine,
             error_score=error_score,
             return_train_score=return_train_score,
             verbose=verbose,

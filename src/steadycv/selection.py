@@ -386,14 +386,14 @@ class Selector:
         What is fitted `again` is not recorded.
         """
         record = again is None
-        tasks = self._planner.tasks(
-            wanted, n_workers=self._executor.n_workers, one_by_one=self._one_by_one
-        )
+        tasks = self._planner.tasks(wanted)
         if not tasks:
             return
         for observer in self._observers:
             observer.start(tasks)
-        ready = self._planner.ready(tasks, self._callback)
+        n_losses = self._problem.judging.measure.n_losses(self._state.ledger.lattice)
+        parted = self._executor.parted(tasks, n_losses=n_losses, one_by_one=self._one_by_one)
+        ready = self._planner.ready(parted, self._callback)
         for task, cells, is_last in self._executor.run(again or self._problem, ready):
             self._take(task, cells, record=record)
             for observer in self._observers:

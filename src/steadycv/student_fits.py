@@ -191,7 +191,7 @@ class Students:
         lattice = problem.lattice
         missing = Wanted.nothing(len(planner.lines), lattice)
         missing.training_sets[planner.line_of[wanted], lattice.training_set_of(0)] = True
-        tasks = planner.tasks(missing, n_workers=self._executor.n_workers, one_by_one=False)
+        tasks = self._executor.parted(planner.tasks(missing), n_losses=1, one_by_one=False)
         for task, cells, _ in self._executor.run(problem, planner.ready(tasks, lambda: None)):
             self._failures.count(
                 cells.n_fits,

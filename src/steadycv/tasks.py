@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from steadycv.reducing import Cells
     from steadycv.scoring import Judging
 
-__all__ = ["Problem", "Task", "methods_asked", "model_of", "run_task"]
+__all__ = ["Problem", "Task", "failed_task", "methods_asked", "model_of", "run_task"]
 
 NOTHING = Keep()
 
@@ -109,7 +109,7 @@ class Task:
     comparisons : frozenset of int
         The comparisons that are not known yet.
     path : Path or None
-        What serves them; None once it is done, as of `estimator`.
+        What serves them.
     estimator : estimator
         As the path is given it.
     methods : tuple of str
@@ -131,13 +131,19 @@ class Task:
     prepared: Any = None
     callbacks: tuple[FitTask | None, ...] = ()
 
-    def prepared_by(self, prepared: Any, callbacks: tuple[FitTask | None, ...]) -> Task:
-        """The task ready to run."""
-        return replace(self, prepared=prepared, callbacks=callbacks)
+    def with_prepared(self, prepared: Any) -> Task:
+        """The task with what its path has prepared."""
+        return self if prepared is None else replace(self, prepared=prepared)
 
-    def without_preparation(self) -> Task:
-        """The task by its names and numbers alone."""
-        return replace(self, path=None, estimator=None, prepared=None, callbacks=())
+    def without_prepared(self) -> Task:
+        """The task as it travels: without data."""
+        return self if self.prepared is None else replace(self, prepared=None)
+
+    def apart(self, n_parts: int) -> list[Task]:
+        """Tasks of at most so many parts of the training sets, of one size."""
+        size = -(-len(self.training_sets) // n_parts)
+        starts = range(0, len(self.training_sets), size)
+        return [replace(self, training_sets=self.training_sets[i : i + size]) for i in starts]
 
 
 def methods_asked(problem: Problem, estimator: Any) -> tuple[str, ...]:
@@ -151,9 +157,24 @@ def methods_asked(problem: Problem, estimator: Any) -> tuple[str, ...]:
 
 def run_task(problem: Problem, task: Task) -> Iterator[Cells]:
     """Fit the models of a task, and reduce what they say: cells for one training set after the other."""
+    return _compared(problem, task, _reduced(problem, task))
+
+
+def failed_task(problem: Problem, task: Task, reason: str) -> Iterator[Cells]:
+    """The cells of a task none of whose models could be fitted."""
+    n = len(task.candidates)
+    failed = Fit(None, n, dict.fromkeys(range(n), reason), 0.0, n_fits=n)
+    found = (problem.reducer.reduce(each, failed, raises=False) for each in task.training_sets)
+    return _compared(problem, task, ((cells, losses[np.newaxis]) for cells, losses in found))
+
+
+def _compared(
+    problem: Problem, task: Task, reduced: Iterable[tuple[Cells, NDArray[np.float64]]]
+) -> Iterator[Cells]:
+    """Cells with the changes that are known by then."""
     waiting = Waiting(problem.reducer.judge)
     n_left = len(task.training_sets)
-    for cells, losses in _reduced(problem, task):
+    for cells, losses in reduced:
         compared = waiting.add(task.candidates, cells.training_sets, losses, task.comparisons)
         cells.changes.update(compared)
         n_left -= len(cells.training_sets)

@@ -1,0 +1,194 @@
+"""A Dask cluster: the same numbers, data once, and what comes and goes."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import joblib
+import pytest
+from distributed import Client, KilledWorker, LocalCluster
+from sklearn.base import clone
+from sklearn.svm import SVR
+from workers import Mortal, Slow, X, Y, assert_same, search
+
+from steadycv import StabilitySearchCV, executor
+from steadycv.engines import EngineLostError
+from steadycv.engines.of_dask import DaskEngine
+from steadycv.engines.protocol import Died
+
+# Dask's own, of connections that end.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        (SVR(), {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}),  # a path that prepares something
+        (Mortal(note=__file__), {"alpha": [0.1, 10.0]}),
+    ],
+    ids=["path", "separate"],
+)
+def test_the_same_numbers(client, model):
+    here = StabilitySearchCV(*model, cv=3).fit(X, Y)
+    assert_same(clone(here).set_params(engine=client).fit(X, Y), here)
+
+
+def test_in_joblibs_context(client):
+    with joblib.parallel_config("dask"):
+        assert type(executor.Executor()._engine) is DaskEngine
+        found = search().fit(X, Y)
+    assert_same(found, search().fit(X, Y))
+
+
+def test_no_more_at_a_time_than_n_jobs(client):
+    assert DaskEngine(client, None).n_workers == 2
+    assert DaskEngine(client, 1).n_workers == 1
+
+
+def test_a_clone_has_the_same_client_and_a_copy_elsewhere_none(client):
+    made = search(engine=client)
+    assert clone(made).engine is client
+    assert made.__getstate__()["engine"] is None
+
+
+def test_data_that_no_worker_has_any_more_are_sent_again(client):
+    def kill_all():
+        for worker in client.run(os.getpid).values():
+            os.kill(worker, signal.SIGKILL)
+
+    killer = threading.Timer(0.5, kill_all)
+    killer.start()
+    found = search(Slow(), engine=client).fit(X, Y)  # takes longer than that
+    killer.join()
+    assert_same(found, search().fit(X, Y))
+
+
+def test_errors_of_fits_come_back(client):
+    with pytest.raises(ValueError, match="alpha"):
+        StabilitySearchCV(
+            Mortal(), {"alpha": [-1.0]}, engine=client, error_score="raise", use_paths=False
+        ).fit(X, Y)
+
+
+def test_workers_with_other_packages_are_refused_by_name(client, monkeypatch):
+    monkeypatch.setattr(executor, "_versions", lambda problem: {"numpy": "0.1"})
+    with pytest.raises(EngineLostError, match=r"No worker can be used. tcp://.* has numpy .* for 0.1"):
+        search(engine=client).fit(X, Y)
+
+
+class TwoWorkers:
+    """A client of a cluster one of whose workers has another package."""
+
+    status = "running"
+    scheduler = SimpleNamespace(address="tcp://scheduler")
+
+    def nthreads(self):
+        return {"tcp://good": 2, "tcp://other": 2}
+
+    def run(self, function, versions, workers, on_error):
+        return {worker: "numpy 1 for 2" if worker == "tcp://other" else "" for worker in workers}
+
+    def submit(self, function, *arguments, workers=None, **params):
+        self.workers = workers
+        return self
+
+    def result(self, timeout):
+        return None
+
+
+class GivesUp(TwoWorkers):
+    """A client of a cluster on which the worker of every task dies."""
+
+    def gather(self, future, direct):
+        raise KilledWorker("fit-1", SimpleNamespace(address="tcp://last"), 3)
+
+
+def test_a_task_that_dasks_scheduler_gives_up():
+    left = DaskEngine(GivesUp(), None)._result(None, None)
+    assert isinstance(left, Died)
+    assert left.reason.startswith("Dask's scheduler says: Attempted to run task 'fit-1' on 4 diff")
+
+
+def test_one_with_other_packages_is_left_out():
+    client = TwoWorkers()
+    engine = DaskEngine(client, None)
+    with pytest.warns(UserWarning, match="left out: tcp://other has numpy 1 for 2"):
+        engine.check({"numpy": "2"})
+    assert engine.n_workers == 2
+
+
+SCRIPT = """
+import sys
+from distributed import Client
+from workers import X, Y, Mortal
+from steadycv import StabilitySearchCV
+from steadycv.engines import EngineLostError
+with Client(sys.argv[1]) as client:
+    alphas = [0.1 + 0.001 * i for i in range(500)]
+    search = StabilitySearchCV(
+        Mortal(), {"alpha": alphas}, cv=3, use_paths=False, race=False, engine=client, verbose=2,
+        ledger=sys.argv[2],
+    )
+    try:
+        search.fit(X, Y)
+    except EngineLostError as error:
+        print(error)
+"""
+
+
+def test_a_scheduler_that_dies_ends_the_search_in_one_line(tmp_path):
+    """And what was finished is not fitted again."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s",
+    }
+    module, quiet = [sys.executable, "-m"], {"stderr": subprocess.DEVNULL, "env": environment}
+    address = "tcp://127.0.0.1:18785"
+    started = [
+        subprocess.Popen(
+            [*module, "distributed.cli.dask_scheduler", "--port", "18785", "--no-dashboard"], **quiet
+        ),
+        subprocess.Popen(
+            [*module, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"],
+            **quiet,
+        ),
+    ]
+    ledger = str(tmp_path / "ledger")
+    found = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, address, ledger],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        **quiet,
+    )
+    try:
+        lines = [found.stdout.readline() for _ in range(60)]  # so many fits
+        started[0].kill()
+        rest, _ = found.communicate(timeout=120)
+    finally:
+        for process in (*started, found):
+            process.kill()
+            process.wait()
+    told = [*lines, *rest.splitlines()]
+    assert told[-1].startswith(f"The Dask scheduler at {address} is gone.")
+    finished = sum("; alpha=" in line for line in told)
+    alphas = [0.1 + 0.001 * i for i in range(500)]
+    again = StabilitySearchCV(
+        Mortal(), {"alpha": alphas}, cv=3, use_paths=False, race=False, ledger=ledger
+    )
+    assert again.fit(X, Y).n_fits_ == 7 * len(alphas) - finished

@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
-from steadycv import identity as module
+from steadycv import versions
 from steadycv.candidates import Candidates
 from steadycv.identity import candidate_keys, identity
 from steadycv.lattice import Lattice
@@ -51,8 +51,8 @@ def test_what_does_not_matter():
 
 def test_versions_of_what_is_used(monkeypatch):
     before = identity(problem(), None)
-    known = module._version
-    monkeypatch.setattr(module, "_version", lambda name: "0" if name == "scipy" else known(name))
+    known = versions._version
+    monkeypatch.setattr(versions, "_version", lambda name: "0" if name == "scipy" else known(name))
     after = identity(problem(), None)
     assert {name for name in before if before[name] != after[name]} == {"set of versions"}
 

@@ -166,8 +166,13 @@ class Planner:
         *,
         with_change: bool,
         with_parts: bool = False,
+        with_rest: bool = True,
     ) -> Wanted:
-        """What the ledger does not know of what views ask about candidates."""
+        """What the ledger does not know of what views ask about candidates.
+
+        Whoever asks for the rest later is not to have models fitted again: with it, losses of those that
+        are fitted now wait for other comparisons.
+        """
         lattice = ledger.lattice
         wanted = Wanted.nothing(len(self.lines), lattice)
         evaluated = np.array([training_set for training_set, _ in lattice.evaluations], dtype=np.intp)
@@ -189,9 +194,8 @@ class Planner:
             held = self._held(waiting, lattice.n_training_sets)
             for training_sets in pairs.T:
                 np.logical_or.at(needed, training_sets, (wanted.comparisons & ~held[:, training_sets]).T)
-            # Whoever asks for the rest later is not to have these fitted again: their losses wait.
-            fitted = wanted.training_sets[:, pairs].any(axis=2)
-            wanted.comparisons |= no_change & fitted
+            if with_rest:
+                wanted.comparisons |= no_change & wanted.training_sets[:, pairs].any(axis=2)
         return wanted
 
     def _unknown(self, table: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -252,8 +252,8 @@ class Selector:
             wanted = missing(with_change=self._with_change)
             is_much = losses * wanted.n_models(self._planner.lines) > MOST_WAITING_BYTES
             goes_by_errors = ledger.with_parts and not any(len(view.comparisons) for view in views)
-            if is_much and goes_by_errors:
-                wanted = missing(with_change=False)  # what stays is fitted again for its changes
+            if is_much and ledger.with_parts:  # what stays is fitted again for its other changes
+                wanted = missing(with_change=self._with_change and not goes_by_errors, with_rest=False)
             self._fit(wanted)
             if stops is None or not stops.go_on(views):
                 return

@@ -303,6 +303,29 @@ def search_by(engine: str, address: str, folder: str, n_candidates: str, product
         os._exit(LOST)
 
 
+def table(stored: dict[str, list[dict[str, Any]]]) -> str:
+    """What was measured, in Markdown."""
+    lines = ["| what | Dask | Ray | loky |", "| --- | ---: | ---: | ---: |"]
+
+    def row(what: str, kind: str, told: str) -> None:
+        by_engine = {each.get("engine", "Dask"): told.format(**each) for each in stored.get(kind, ())}
+        if by_engine:
+            lines.append(f"| {what} | {' | '.join(by_engine.get(e, '') for e in CLUSTERS)} |")
+
+    for each in stored.get("bytes", ()):
+        each["mb"], each["data_mb"] = each["sent"] / 1e6, each["data"] / 1e6
+        what = f"MB over the loopback, {each['fits']} separate fits of {each['data_mb']:.0f} MB"
+        row(what, "bytes", "{mb:.1f}")
+    for each in stored.get("speed", ())[:1]:
+        what = f"one core's time over that of two workers, a search of {each['seconds']:.0f} s"
+        row(what, "speed", "{ratio:.2f}")
+    row("worker killed: finished, with the same numbers", "workers", "{same} of {searches}")
+    row("scheduler or head killed: told in one line", "heads", "{told} of {searches}")
+    row("... and resumed with the same numbers", "heads", "{resumed} of {searches}")
+    row("... fits done again of those that had been finished", "heads", "{fitted_again}")
+    return "\n".join(lines)
+
+
 ROWS = ("bytes", "speed", "workers", "heads")
 
 

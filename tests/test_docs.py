@@ -118,6 +118,13 @@ def test_races_that_are_told_were_run():
     assert timed["table"](json.loads(timed["RESULTS"].read_text("utf-8"))) in page
 
 
+def test_engines_that_are_told_of_were_measured():
+    pytest.importorskip("psutil")
+    machines = runpy.run_path(str(ROOT / "benchmarks" / "machines.py"))
+    page = (ROOT / "docs" / "machines.md").read_text("utf-8")
+    assert machines["table"](json.loads(machines["RESULTS"].read_text("utf-8"))) in page
+
+
 def test_sizes_that_are_told_were_measured():
     sizes = runpy.run_path(str(ROOT / "benchmarks" / "sizes.py"))
     page = (ROOT / "docs" / "machines.md").read_text("utf-8")

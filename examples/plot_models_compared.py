@@ -53,7 +53,7 @@ for place, name in enumerate(ranking):
     search = searches[name]
     chosen = search.weights_["weight"] == search.stability_weight_
     outer = [search.weights_[f"split{view.split}_error"][chosen] for view in search.lattice_.views]
-    plain = search.cv_results_["cv_error"][search.plain_index_]
+    plain = search.cv_results_["cv_error"][search.kfold_index_]
     ax.plot(outer, [place] * len(outer), "|", color="#8a8a8a", markersize=14)
     ax.plot(search.nested_error_, place, "o", color="#0072b2", markersize=10)
     ax.plot(plain, place, "s", markerfacecolor="none", color="#d55e00", markersize=11, markeredgewidth=2)

@@ -61,4 +61,4 @@ theirs = GridSearchCV(
 ).fit(X, y)
 ours = StabilitySearchCV(DecisionTreeRegressor(), grid, cv=folds, use_paths=False).fit(X, y)
 print(theirs.best_params_, f"{-theirs.best_score_:.0f}")
-print(ours.plain_params_, f"{ours.cv_results_['cv_error'][ours.plain_index_]:.0f}")
+print(ours.kfold_params_, f"{ours.cv_results_['cv_error'][ours.kfold_index_]:.0f}")

@@ -32,7 +32,7 @@ left.set_ylim(3520, 4500)
 left.set(xlabel="instability: change in loss when a fold is left out", ylabel="CV error")
 results = search.cv_results_
 for index, text, color, place in (
-    (search.plain_index_, "plain cross-validation:\nthe lowest error", PLAIN, (1930, 3600)),
+    (search.kfold_index_, "plain cross-validation:\nthe lowest error", PLAIN, (1930, 3600)),
     (
         search.best_index_,
         "the steady choice:\nalmost as low, and\nit changes less",

@@ -111,7 +111,7 @@ def draw(case: str, learner: str, seed: int) -> list[float]:
 
     paper = search.rules_["paper"]
     return [
-        float(search.cv_results_["cv_error"][search.plain_index_]) / found(search.plain_index_),
+        float(search.cv_results_["cv_error"][search.kfold_index_]) / found(search.kfold_index_),
         paper.nested_error / found(paper.candidate),
         search.promise_ / found(search.best_index_),
         together.promise_ / float(mean_squared_error(y_new, together.predict(X_new))),

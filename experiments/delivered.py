@@ -133,8 +133,8 @@ def one_split(model: str, dataset: str, number: int, data_home: str | None) -> l
                     "n_candidates": len(delivered.params),
                 }
             )
-    plain = new_estimator(estimator, search.plain_params_).fit(split.X, split.y)
-    cv_error = float(search.cv_results_["cv_error"][search.plain_index_])
+    plain = new_estimator(estimator, search.kfold_params_).fit(split.X, split.y)
+    cv_error = float(search.cv_results_["cv_error"][search.kfold_index_])
     rows.append({"deliver": PLAIN, "promise": cv_error, "test_error": test_error(plain)} | NONE)
     return rows
 

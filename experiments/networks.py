@@ -78,8 +78,8 @@ def one_split(model: str, dataset: str, number: int, data_home: str | None) -> l
             ).fit(split.X, split.y)
             told = {"choice": deliver, "promise": search.promise_, "test_error": test_error(search)}
             rows.append(told | steadiness(search.best_index_))
-    plain = new_estimator(estimator, search.plain_params_).fit(split.X, split.y)
-    of_plain = steadiness(search.plain_index_)
+    plain = new_estimator(estimator, search.kfold_params_).fit(split.X, split.y)
+    of_plain = steadiness(search.kfold_index_)
     told = {"choice": PLAIN, "promise": of_plain["cv_error"], "test_error": test_error(plain)}
     return [*rows, told | of_plain]
 

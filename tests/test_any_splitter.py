@@ -134,7 +134,7 @@ def agree(search, expected):
     close = close_with_paths if search.use_paths else close_to_rounding
     assert search.stability_weight_ == expected.weight
     assert search.best_index_ == expected.index
-    assert search.plain_index_ == expected.plain_index
+    assert search.kfold_index_ == expected.plain_index
     close(results["cv_error"], expected.cv_error)
     close(results["instability"], expected.instability)
     close(search.cv_error_, expected.cv_error[expected.index])
@@ -540,7 +540,7 @@ def test_plain_choice_is_that_of_grid_search(model, data, scoring, cv):
     X, y = data()
     search, _ = check(model, X, y, cv, scoring=scoring)
     plain = GridSearchCV(*model, scoring=scoring, cv=cv).fit(X, y)
-    assert search.plain_index_ == plain.best_index_
+    assert search.kfold_index_ == plain.best_index_
     close_to_rounding(search.cv_results_["cv_error"], -plain.cv_results_["mean_test_score"])
 
 

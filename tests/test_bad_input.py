@@ -150,7 +150,7 @@ def test_two_folds_with_nesting():
     ) as said:
         fitted = search(cv=2).fit(X, Y)
     assert len(said) == 1
-    assert fitted.best_index_ == fitted.plain_index_ == search(cv=2, **PLAIN).fit(X, Y).best_index_
+    assert fitted.best_index_ == fitted.kfold_index_ == search(cv=2, **PLAIN).fit(X, Y).best_index_
     assert fitted.stability_weight_ == 0
     with refuses("There is no nested error: none of these splits", AttributeError):
         fitted.nested_error_  # noqa: B018
@@ -266,10 +266,10 @@ def test_splits_that_are_no_partition(cv, n_views):
     )
     assert len(fitted.lattice_.views) == n_views
     assert hasattr(fitted, "nested_error_") == (n_views > 0)
-    assert n_views >= 3 or fitted.best_index_ == fitted.plain_index_
+    assert n_views >= 3 or fitted.best_index_ == fitted.kfold_index_
     plain = GridSearchCV(RIDGE, GRID, cv=cv, scoring="neg_mean_squared_error").fit(X, Y)
     assert_allclose(-fitted.cv_results_["cv_error"], plain.cv_results_["mean_test_score"])
-    assert fitted.plain_index_ == plain.best_index_
+    assert fitted.kfold_index_ == plain.best_index_
 
 
 @pytest.mark.parametrize("nested", [True, False])
@@ -677,7 +677,7 @@ def test_any_score_drives(estimator, grid, scoring, y, loss):
     plain = GridSearchCV(estimator, grid, cv=3, scoring=scoring).fit(X, y)
     assert_allclose(fitted.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
     assert_allclose(fitted.cv_results_["cv_error"], -plain.cv_results_["mean_test_score"])
-    assert fitted.plain_index_ == plain.best_index_
+    assert fitted.kfold_index_ == plain.best_index_
     by_loss = search(estimator, grid, loss=loss).fit(X, y)
     assert_allclose(fitted.cv_results_["instability"], by_loss.cv_results_["instability"])
 
@@ -879,7 +879,7 @@ def test_fold_where_a_score_is_not_defined(use_paths):
     theirs = GridSearchCV(tree, grid, cv=list(KFold(6).split(X))[1:], scoring="roc_auc").fit(X, y)
     mean = theirs.cv_results_["mean_test_score"]
     assert_allclose(fitted.cv_results_["mean_test_score"], mean)
-    assert fitted.plain_index_ == theirs.best_index_
+    assert fitted.kfold_index_ == theirs.best_index_
     assert [view.split for view in fitted.lattice_.views] == [1, 2, 3, 4, 5]
 
 

@@ -124,7 +124,7 @@ def test_a_classifier_of_a_kernel_has_no_teacher():
     with pytest.warns(UserWarning, match="no teacher"):
         search = fitted(SVC(kernel="precomputed"), {"C": [0.1, 1.0]}, LABELS, X @ X.T, deliver="student")
     assert search.delivered_.share == 0
-    assert search.delivered_.params == (search.plain_params_,)
+    assert search.delivered_.params == (search.kfold_params_,)
 
 
 FAMILIES = {"model": [Ridge(), DecisionTreeRegressor(max_depth=2), KNeighborsRegressor(3)]}

@@ -300,7 +300,7 @@ def test_without_sample_weights_a_classifier_has_no_teacher():
         search = fitted(KNeighborsClassifier(), NUMBERS, LABELS, deliver="student")
     assert caught[0].filename == __file__
     assert search.delivered_.share == 0
-    assert search.delivered_.params == (search.plain_params_,)
+    assert search.delivered_.params == (search.kfold_params_,)
 
 
 @pytest.mark.parametrize("deliver", ["model", "committee", "ensemble", "student"])

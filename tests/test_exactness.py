@@ -101,7 +101,7 @@ def agree(search, expected):
     assert search.stability_weight_ == expected.weight
     assert search.best_index_ == expected.index
     assert search.best_params_ == results["params"][expected.index] == expected.params
-    assert search.plain_index_ == expected.plain_index
+    assert search.kfold_index_ == expected.plain_index
     assert_array_equal(weights["weight"], expected.weights)
     assert_array_equal(weights["index"], expected.index_at)
     if search.nested:
@@ -561,7 +561,7 @@ def test_problems_here_have_something_to_choose():
     ]
     assert {search.stability_weight_ for search in searches} == set(WEIGHTS)
     assert {search.best_index_ for search in searches} == {0, 1, 2}
-    assert any(search.best_index_ != search.plain_index_ for search in searches)
+    assert any(search.best_index_ != search.kfold_index_ for search in searches)
 
 
 # Weight 0 is scikit-learn's GridSearchCV.
@@ -586,7 +586,7 @@ def test_weight_zero_is_grid_search_by_default(nested):
     plain, search = scores_agree(TREE, DEPTHS, X, y, nested=nested)
     # A mean of R^2 weighs folds otherwise than the squared error, which drives.
     errors = search.cv_results_["cv_error"]
-    assert search.best_index_ == search.plain_index_ == errors.argmin() != plain.best_index_
+    assert search.best_index_ == search.kfold_index_ == errors.argmin() != plain.best_index_
     close(search.score(X, y), search.best_estimator_.score(X, y))
 
 
@@ -609,6 +609,6 @@ def agrees_with_grid_search(estimator, param_grid, X, y, **params):
     close(search.score(X, y), plain.score(X, y))
     scores = np.sort(plain.cv_results_["mean_test_score"])
     if scores[-1] - scores[-2] > 1e-12:
-        assert search.best_index_ == search.plain_index_ == plain.best_index_
+        assert search.best_index_ == search.kfold_index_ == plain.best_index_
     if np.diff(scores).min() > 1e-12:  # GridSearchCV ranks what ties by rounding noise
         assert_array_equal(search.cv_results_["rank_test_score"], plain.cv_results_["rank_test_score"])

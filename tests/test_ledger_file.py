@@ -82,7 +82,7 @@ def interrupt_after(n_fits):
 
 
 def assert_same_results(one, other):
-    for name in ("best_index_", "stability_weight_", "cv_error_", "plain_index_", "best_score_"):
+    for name in ("best_index_", "stability_weight_", "cv_error_", "kfold_index_", "best_score_"):
         assert getattr(one, name) == getattr(other, name)
     for table in ("cv_results_", "weights_"):
         mine, theirs = getattr(one, table), getattr(other, table)

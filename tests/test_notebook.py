@@ -22,7 +22,7 @@ def test_diagram_of_scikit_learn_and_the_result_under_it():
     for html in (search._repr_html_(), search._repr_mimebundle_()["text/html"]):
         diagram, result = html.split('<div class="steadycv-results">')
         assert "sk-top-container" in diagram
-        assert f"<td>{search.plain_params_['alpha']:g}</td>" in result
+        assert f"<td>{search.kfold_params_['alpha']:g}</td>" in result
         assert f"<td>{search.nested_error_:.0f}</td>" in result
         assert f"The mean squared error behind it is about {search.promise_:.0f} (" in result
         assert "(deliver=&quot;committee&quot;)" in result
@@ -99,7 +99,7 @@ def test_a_search_that_is_not_fitted_has_the_diagram_alone():
 def test_texts_stay_texts():
     evil = "<script>alert(1)</script>"
     search = StabilitySearchCV(DummyRegressor(), {"strategy": ["mean"]}).fit(*DATA)
-    search.best_params_ = search.plain_params_ = {"strategy": evil}
+    search.best_params_ = search.kfold_params_ = {"strategy": evil}
     result = search._repr_html_().split("steadycv-results")[-1]
     assert evil not in result
     assert "&lt;script&gt;" in result

@@ -39,7 +39,7 @@ def search(estimator=RIDGE, grid=GRID, **params):
 
 
 def assert_same_results(one, other, *, rtol=0):
-    for name in ("best_index_", "stability_weight_", "plain_index_", "n_fits_", "n_splits_"):
+    for name in ("best_index_", "stability_weight_", "kfold_index_", "n_fits_", "n_splits_"):
         assert getattr(one, name) == getattr(other, name), name
     for table in ("cv_results_", "weights_"):
         mine, theirs = getattr(one, table), getattr(other, table)

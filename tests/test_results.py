@@ -60,7 +60,7 @@ def test_weights_table(search):
     assert search.stability_weight_ == table["weight"][at]
     assert search.nested_error_ == table["mean_error"][at]
     assert search.best_index_ == table["index"][at]
-    assert search.plain_index_ == table["index"][0]
+    assert search.kfold_index_ == table["index"][0]
 
 
 def fastest(ledger, view):
@@ -87,7 +87,7 @@ def test_rules_choose_among_the_weights_that_were_given(weights):
     search = StabilitySearchCV(Ridge(), GRID, cv=4, stability_weights=weights).fit(X, Y)
     plain = StabilitySearchCV(Ridge(), GRID, cv=4, stability_weights=0).fit(X, Y)
     assert {search.rules_[rule].weight for rule in ("paper", "steady")} <= set(np.ravel(weights))
-    assert search.rules_["plain"].candidate == plain.best_index_ == search.plain_index_
+    assert search.rules_["plain"].candidate == plain.best_index_ == search.kfold_index_
     assert search.rules_["plain"].nested_error == plain.nested_error_
 
 
@@ -118,7 +118,7 @@ def test_rule_without_a_weight_ranks_by_cv_error():
     assert np.isnan(search.stability_weight_)
     assert_array_equal(search.cv_results_["regularized_error"], search.cv_results_["cv_error"])
     assert search.weights_["weight"].tolist() == [0]
-    assert search.weights_["index"].tolist() == [search.plain_index_]
+    assert search.weights_["index"].tolist() == [search.kfold_index_]
 
 
 def test_rule_that_chooses_what_failed():

@@ -91,7 +91,7 @@ def test_own_score_drives(model):
     search = StabilitySearchCV(*model, cv=CV, **PAPER).fit(X)
     agrees(search, literal_loop(*model))
     theirs = GridSearchCV(*model, cv=CV).fit(X)
-    assert search.plain_index_ == theirs.best_index_
+    assert search.kfold_index_ == theirs.best_index_
     assert search.score(X) == search.best_estimator_.score(X)
 
 
@@ -127,7 +127,7 @@ def test_parallel_and_without_nesting():
     parallel = StabilitySearchCV(*model, cv=CV, n_jobs=2).fit(X)
     assert parallel.nested_error_ == serial.nested_error_
     plain = StabilitySearchCV(*model, cv=CV, nested=False, stability_weights=0).fit(X)
-    assert plain.best_index_ == serial.plain_index_
+    assert plain.best_index_ == serial.kfold_index_
 
 
 @pytest.mark.parametrize("use_paths", [True, False])
@@ -165,5 +165,5 @@ def test_several_labels():
         search = StabilitySearchCV(*model, cv=CV, scoring=scoring).fit(X, y)
         theirs = GridSearchCV(*model, cv=CV, scoring=scoring).fit(X, y)
         assert_allclose(search.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
-        assert search.plain_index_ == theirs.best_index_
+        assert search.kfold_index_ == theirs.best_index_
         assert search.out_of_fold_predictions_.shape == (40, 2)

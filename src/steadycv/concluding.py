@@ -88,8 +88,8 @@ class Concluding(Conclusions):
         if self._taken.candidate < 0 or np.isinf(self._taken.nested_error):
             raise ValueError(why_no_choice(ledger))
         self.stability_weight_ = self._taken.weight
-        self.plain_index_ = choices.final[0.0]
-        self.plain_params_ = candidates[self.plain_index_]
+        self.kfold_index_ = choices.final[0.0]
+        self.kfold_params_ = candidates[self.kfold_index_]
 
         seen = ledger if choices.looked_at.all() else ledger.only(choices.looked_at)
         cv_error = rules.error(seen, lattice.final)

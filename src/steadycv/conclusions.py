@@ -103,7 +103,7 @@ class Conclusions(Suggestions):
     cv_error_: float
     cv_results_: dict[str, Any]
     driving_score_: str | None
-    plain_index_: int
+    kfold_index_: int
     lattice_: Lattice
     ledger_: Ledger
     loss_: Loss | None
@@ -187,7 +187,7 @@ class Conclusions(Suggestions):
             all_known = not self.ledger_.with_parts  # and nobody left a race
             names = [*rules.HAVE_WEIGHT, *(rules.OF_CANDIDATES if all_known else ())]
         else:
-            table, plain = self.weights_, {"weight": np.zeros(1), "index": np.array([self.plain_index_])}
+            table, plain = self.weights_, {"weight": np.zeros(1), "index": np.array([self.kfold_index_])}
             plain = table if table["weight"][0] == 0 else plain
             names = [] if self.rule == "plain" else [*rules.HAVE_WEIGHT]
         found = {

@@ -53,8 +53,8 @@ def _cards(search: StabilitySearchCV) -> str:
     names = short_names(search.best_params_)
     chosen = [f"{names[name]} = {value_text(value)}" for name, value in search.best_params_.items()]
     plain = "The plain choice is the same."
-    if search.best_index_ != search.plain_index_:
-        plain = f"The plain choice would have been {setting(search.plain_params_)}."
+    if search.best_index_ != search.kfold_index_:
+        plain = f"The plain choice would have been {setting(search.kfold_params_)}."
     to_expect = [f"{expected.human.noun}{expected.human.unit}", expected.over_splits, expected.behind]
     split = SplitWords.of(search.lattice_).word
     cards = [

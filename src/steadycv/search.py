@@ -190,7 +190,7 @@ class StabilitySearchCV(BaseStabilitySearchCV):
         (``split0_error``, ...; of splits that have a view), their mean (``mean_error``), the candidate
         chosen without each outer fold (``split0_index``, ...; -1 where all failed) and on all data
         (``index``). With a rule that chooses no weight it has 0 alone.
-    plain_index_, plain_params_ : int, dict
+    kfold_index_, kfold_params_ : int, dict
         The plain choice: what plain cross-validation chooses with the same search.
     cv_results_ : dict of ndarrays
         As GridSearchCV's, and ``cv_error``, ``instability``, ``regularized_error`` (with a rule that has

@@ -118,11 +118,11 @@ def in_markdown(text: str) -> str:
 
 def side_by_side(search: StabilitySearchCV) -> list[Row]:
     """The parameters and the errors of both choices."""
-    plain, steady = search.plain_index_, search.best_index_
+    plain, steady = search.kfold_index_, search.best_index_
     results, weights, words = search.cv_results_, search.weights_, ErrorWords.of(search)
     error, instability = words.shown(results["cv_error"]), results["instability"]
     weight = search.stability_weight_
-    chosen = (search.plain_params_, search.best_params_)
+    chosen = (search.kfold_params_, search.best_params_)
     names = short_names(sorted({name for each in chosen for name in each}))
     rows = [
         Row(short, *(value_text(each[name]) if name in each else "-" for each in chosen))

@@ -143,7 +143,7 @@ def test_figures_are_those_of_the_search(out, grid):
     [model] = content["models"]
     steady, plain = model["steady"], model["plain"]
     assert steady["params"] == {"alpha": search.best_params_["ridge__alpha"]}
-    assert plain["params"] == {"alpha": search.plain_params_["ridge__alpha"]}
+    assert plain["params"] == {"alpha": search.kfold_params_["ridge__alpha"]}
     assert steady["cv_error"] == pytest.approx(search.cv_error_)
     assert steady["nested_error"] == pytest.approx(search.nested_error_)
     assert steady["instability"] == pytest.approx(search.instability_)
@@ -164,7 +164,7 @@ def test_figures_are_those_of_the_search(out, grid):
     np.testing.assert_allclose([float(row["cv_error"]) for row in rows], search.cv_results_["cv_error"])
     chosen = [row["chosen_by"] for row in rows]
     assert chosen[search.best_index_] in ("steady", "both")
-    assert chosen[search.plain_index_] in ("plain", "both")
+    assert chosen[search.kfold_index_] in ("plain", "both")
 
     saved = load_model(out / "model.skops")
     frame = pd.DataFrame(X, columns=load_diabetes().feature_names)

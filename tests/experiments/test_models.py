@@ -34,7 +34,7 @@ def test_each_selection_is_that_of_a_search_of_its_own(model, split):
     assert tuple(outcomes) == model.selections
 
     plain = separate(model, split, stability_weights=0, nested=False)
-    assert outcomes[PLAIN].parameters == plain.best_params_ == plain.plain_params_
+    assert outcomes[PLAIN].parameters == plain.best_params_ == plain.kfold_params_
     assert outcomes[PLAIN].reported_error == plain.cv_error_
     honest = separate(model, split, stability_weights=0)
     assert outcomes[PLAIN].nested_error == honest.nested_error_

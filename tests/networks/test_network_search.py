@@ -44,7 +44,7 @@ def test_choice_is_that_of_separate_fits(model, data):
     assert_allclose(together.nested_error_, apart.nested_error_)
     assert (together.n_fits_, apart.n_fits_) == (11, 132)
     grid_search = GridSearchCV(model, EPOCHS, cv=FOLDS).fit(*data)
-    assert together.plain_params_ == grid_search.best_params_
+    assert together.kfold_params_ == grid_search.best_params_
 
 
 def test_does_not_depend_on_cores_or_on_what_was_asked_before(tmp_path):

@@ -44,7 +44,7 @@ def test_frontier_shows_all_candidates_and_the_best_for_each_weight(search):
     np.testing.assert_array_equal(
         np.unique(drawn(display.artists_["frontier"]), axis=0), np.unique(points[list(best)], axis=0)
     )
-    np.testing.assert_array_equal(drawn(display.artists_["plain"]), points[[search.plain_index_]])
+    np.testing.assert_array_equal(drawn(display.artists_["plain"]), points[[search.kfold_index_]])
     np.testing.assert_array_equal(drawn(display.artists_["steady"]), points[[search.best_index_]])
 
 

@@ -153,7 +153,7 @@ def test_seeds_are_seen_without_opening_anything(tree, tmp_path):
 def test_a_choice_that_gives_up_next_to_nothing(tree, page):
     search = copy(tree)
     search.cv_results_ = tree.cv_results_ | {"cv_error": tree.cv_results_["cv_error"].copy()}
-    plain = search.cv_results_["cv_error"][tree.plain_index_]
+    plain = search.cv_results_["cv_error"][tree.kfold_index_]
     search.cv_results_["cv_error"][tree.best_index_] = plain * 1.0001
     assert "The steady choice gives up less than 0.1% of CV error" in page(search).words
 
@@ -187,7 +187,7 @@ def test_frontier_chart_has_a_dot_for_each_candidate_in_its_place(tree):
     assert (float(steady.get("cx")), float(steady.get("cy"))) == dots[tree.best_index_]
     [plain] = (e for e in svg.iter() if e.get("class") == "mark plain")
     middle = float(plain.get("x")) + 7, float(plain.get("y")) + 7
-    assert middle == pytest.approx(dots[tree.plain_index_])
+    assert middle == pytest.approx(dots[tree.kfold_index_])
 
 
 def test_weights_chart_is_logarithmic_with_room_for_zero(tree):

@@ -280,7 +280,7 @@ def test_what_is_pointed_at_is_marked_in_all_pictures_and_in_the_table(visit, tr
     [row] = all_of(table, "tr.pointed")
     pointed = int(row.get_attribute("data-i"))  # the plain choice, or one that stands where it does
     for name in ("cv_error", "instability"):
-        assert tree.cv_results_[name][pointed] == tree.cv_results_[name][tree.plain_index_]
+        assert tree.cv_results_[name][pointed] == tree.cv_results_[name][tree.kfold_index_]
     assert table.rect["y"] <= row.rect["y"] <= table.rect["y"] + table.rect["height"]
     texts = [all_of(figure, "output")[0].text for figure in (frontier, grid)]
     assert texts[0] == texts[1]

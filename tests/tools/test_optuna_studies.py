@@ -44,7 +44,7 @@ def test_a_study_on_disk_is_loaded_with_all_that_the_search_found(tmp_path):
     assert set(table["state"]) == {"COMPLETE"}
     assert study.user_attrs["promise"] == search.promise_
     assert study.user_attrs["nested_error"] == search.nested_error_
-    assert study.best_params == search.plain_params_
+    assert study.best_params == search.kfold_params_
     assert study.trials[study.user_attrs["steady_choice"]].params == search.best_params_
     chosen = table["user_attrs_chosen_without_a_split"]
     assert chosen.sum() == 5

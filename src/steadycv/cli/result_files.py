@@ -98,7 +98,7 @@ def _of_model(content: Content) -> dict[str, Any]:
     return {
         "model": content.name,
         "steady": _of_choice(content, "steady", search.best_index_, content.nested_error),
-        "plain": _of_choice(content, "plain", search.plain_index_, content.plain_nested_error),
+        "plain": _of_choice(content, "plain", search.kfold_index_, content.plain_nested_error),
         "promise": content.promised.error,
         "promise_interval": content.promised.interval,
         "promise_reason": content.promised.reason,
@@ -184,7 +184,7 @@ def _short(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _chosen_by(search: StabilitySearchCV, candidate: int) -> str:
-    steady, plain = candidate == search.best_index_, candidate == search.plain_index_
+    steady, plain = candidate == search.best_index_, candidate == search.kfold_index_
     return "both" if steady and plain else "steady" if steady else "plain" if plain else ""
 
 

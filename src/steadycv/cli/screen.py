@@ -56,12 +56,12 @@ def _choices(content: Content) -> Table:
     table.add_column("")
     table.add_column(PLAIN, justify="right")
     table.add_column(STEADY, justify="right", style="bold")
-    params = (search.plain_params_, search.best_params_)
+    params = (search.kfold_params_, search.best_params_)
     for name, short in short_names(dict.fromkeys(key for each in params for key in each)).items():
         values = [value_text(each[name]) if name in each else "-" for each in params]
         table.add_row(Text(one_line(short)), *(Text(one_line(value)) for value in values))
     table.add_section()
-    choices = (search.plain_index_, search.best_index_)
+    choices = (search.kfold_index_, search.best_index_)
     words = content.words
     errors = [float(search.cv_results_["cv_error"][i]) for i in choices]
     nested = [content.plain_nested_error, content.nested_error]

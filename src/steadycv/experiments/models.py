@@ -147,7 +147,7 @@ class Model:
         return outcomes(search, self._choices(search), split, self.adjust)
 
     def _choices(self, search: StabilitySearchCV) -> list[Choice]:
-        plain = search.plain_index_
+        plain = search.kfold_index_
         cv_error = float(search.cv_results_["cv_error"][plain])
         if not self.nested:
             return [Choice(PLAIN, plain, nan, cv_error, nan)]
@@ -182,7 +182,7 @@ def outcomes(
             reported_error=choice.reported_error,
             nested_error=choice.nested_error,
             test_error=errors[choice.candidate],
-            same_choice=choice.candidate == search.plain_index_,
+            same_choice=choice.candidate == search.kfold_index_,
         )
         for choice in choices
     ]

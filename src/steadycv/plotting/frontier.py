@@ -50,7 +50,7 @@ class Frontier:
         if not len(known):
             return None
         on_it = known[lower_left(error[known], instability[known])]
-        return cls(error, instability, known, on_it, search.plain_index_, search.best_index_)
+        return cls(error, instability, known, on_it, search.kfold_index_, search.best_index_)
 
     @property
     def in_view(self) -> NDArray[np.intp]:

@@ -153,7 +153,7 @@ class GridErrors:
             error=np.where(known, lowest, np.nan),
             candidate=np.where(known, np.take_along_axis(table, best, axis=-1)[..., 0], -1),
             others=tuple(name for name in sizes if name not in shown),
-            plain=_place(table, search.plain_index_),
+            plain=_place(table, search.kfold_index_),
             steady=_place(table, search.best_index_),
         )
 

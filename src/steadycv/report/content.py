@@ -113,7 +113,7 @@ class Content:
     @property
     def is_plain(self) -> bool:
         """Whether both choices are the same candidate."""
-        return bool(self.search.best_index_ == self.search.plain_index_)
+        return bool(self.search.best_index_ == self.search.kfold_index_)
 
     @property
     def n_weights(self) -> int:
@@ -145,7 +145,7 @@ class Content:
     def given_up(self) -> float:
         """How much worse the choice is in cross-validation than the plain one."""
         error = self.search.cv_results_["cv_error"]
-        steady, plain = error[self.search.best_index_], error[self.search.plain_index_]
+        steady, plain = error[self.search.best_index_], error[self.search.kfold_index_]
         if self.words.is_score:
             return float(steady - plain)
         return float(steady / plain - 1) if plain else 0.0
@@ -225,7 +225,7 @@ def describe(
         splits=SplitWords.of(search.lattice_),
         chosen={k: value_text(v) for k, v in search.best_params_.items()},
         choice=_setting_of(search, search.best_index_),
-        plain_choice=_setting_of(search, search.plain_index_),
+        plain_choice=_setting_of(search, search.kfold_index_),
         comparison=side_by_side(search),
         promised=promised,
         delivered=what_was_delivered(search),
@@ -309,7 +309,7 @@ def _table(
     results = search.cv_results_
     order = np.argsort(results["rank_regularized_error"], kind="stable").tolist()
     shown = order[:MOST_ROWS]
-    shown += [i for i in dict.fromkeys((search.best_index_, search.plain_index_)) if i not in shown]
+    shown += [i for i in dict.fromkeys((search.best_index_, search.kfold_index_)) if i not in shown]
     known = np.isfinite(results["regularized_error"])
     return [
         Candidate(

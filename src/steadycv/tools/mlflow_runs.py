@@ -112,7 +112,7 @@ def _metrics(search: StabilitySearchCV) -> dict[str, float]:
         found["promise_low"], found["promise_high"] = search.promise_interval_
     if search.baseline_ is not None:
         found["baseline_error"] = search.baseline_.error
-    found["plain_cv_error"] = search.cv_results_["cv_error"][search.plain_index_]
+    found["plain_cv_error"] = search.cv_results_["cv_error"][search.kfold_index_]
     for name, score in getattr(search, "nested_scores_", {}).items():
         found[f"nested_{name}"] = score.steady
     found["n_candidates"], found["n_fits"] = len(search.cv_results_["params"]), search.n_fits_

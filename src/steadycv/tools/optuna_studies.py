@@ -132,7 +132,7 @@ def _of_study(search: StabilitySearchCV, numbers: dict[int, int]) -> dict[str, A
     """What is known of the search as a whole."""
     found: dict[str, Any] = {
         "steady_choice": numbers[search.best_index_],
-        "plain_choice": numbers[search.plain_index_],
+        "plain_choice": numbers[search.kfold_index_],
         "rule": str(search.rule),
     }
     for name in ("promise", "nested_error"):

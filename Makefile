@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+DEMO := .venv-demo
 # Networks are tested with a build of PyTorch for the CPU, as others take gigabytes. Where this one is not to
 # be had, their tests are skipped and say so; `make TORCH=torch` takes what the index has.
 TORCH ?= torch==2.13.0+cpu
@@ -12,13 +13,13 @@ export OMP_NUM_THREADS := 1
 ONCE := tests/cli/test_interruption.py tests/datasets tests/experiments tests/paths/test_registry.py \
 	tests/sparse_ridge/test_beam.py tests/sparse_ridge/test_concave.py tests/sparse_ridge/test_cuts.py \
 	tests/networks tests/sparse_ridge/test_exact.py tests/sparse_ridge/test_relaxation.py \
-	tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py \
+	tests/test_contributing.py tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py \
 	tests/test_pages_for_machines.py tests/tools tests/engines/test_dask.py tests/engines/test_ray.py
 
-.PHONY: demo test lint types tests tests-oldest docs browser bench clean
+.PHONY: demo test lint types tests tests-oldest docs browser bench changelog clean
 
-demo: $(VENV)/installed
-	$(VENV)/bin/python examples/demo.py
+demo: $(DEMO)/installed
+	$(DEMO)/bin/python examples/demo.py
 
 test: lint types tests tests-oldest docs
 
@@ -68,14 +69,24 @@ bench: $(VENV)/installed
 	$(VENV)/bin/python benchmarks/imports.py
 	$(VENV)/bin/python benchmarks/plot_growth.py
 
+# At a release: the notes in changes/ become a part of CHANGELOG.md. `make changelog VERSION=1.2.3`
+changelog: $(VENV)/installed
+	$(VENV)/bin/towncrier build --version $(or $(VERSION),$(error Say VERSION=1.2.3))
+
 clean:
-	rm -rf $(VENV) $(OLDEST) build docs/api docs/gallery
+	rm -rf $(VENV) $(OLDEST) $(DEMO) build docs/api docs/gallery
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' \
 		|| echo "$(TORCH) is not to be had here: the tests of networks will be skipped." >&2
+	touch $@
+
+# What the demo needs and nothing else: the package, and what it depends on.
+$(DEMO)/installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
 $(OLDEST)/installed: pyproject.toml requirements-oldest.txt

@@ -1,4 +1,4 @@
-"""Draw docs/steadycv.png, the picture of the README: what is chosen, and what promises are worth.
+"""Draw docs/steadycv.png, the picture of the README: the lattice, and what promises are worth.
 
 The right half shows the results of experiments/disappointment.py.
 """
@@ -17,39 +17,19 @@ ROOT = Path(__file__).parent.parent
 PLAIN, STEADY, GREY = "#d55e00", "#0072b2", "#6a6a6a"
 
 X, y = load_diabetes(return_X_y=True)
-grid = {"max_depth": range(1, 11), "min_samples_leaf": range(1, 21, 2)}
+grid = {"max_depth": range(1, 11)}
 folds = KFold(5, shuffle=True, random_state=24)
 search = StabilitySearchCV(DecisionTreeRegressor(), grid, cv=folds).fit(X, y)
 
 plt.rcParams |= {"font.size": 11}
 figure, (left, right) = plt.subplots(
-    1, 2, figsize=(10.4, 3.9), layout="constrained", width_ratios=[1.1, 1]
+    1, 2, figsize=(10.8, 3.9), layout="constrained", width_ratios=[1.25, 1]
 )
-StabilityDisplay.from_search(search, ax=left)
-left.legend().remove()
-left.set_title("It prefers a steady choice ...", fontsize=14, weight="bold", loc="left")
-left.set_ylim(3520, 4500)
-left.set(xlabel="instability: change in loss when a fold is left out", ylabel="CV error")
-results = search.cv_results_
-for index, text, color, place in (
-    (search.kfold_index_, "plain cross-validation:\nthe lowest error", PLAIN, (1930, 3600)),
-    (
-        search.best_index_,
-        "the steady choice:\nalmost as low, and\nit changes less",
-        STEADY,
-        (1600, 4010),
-    ),
-):
-    left.annotate(
-        text,
-        (results["instability"][index], results["cv_error"][index]),
-        place,
-        color=color,
-        weight="bold",
-        va="center",
-        arrowprops={"arrowstyle": "-", "color": color, "shrinkB": 7},
-    )
-left.annotate("each dot: one of\n100 decision trees", (1600, 4390), color=GREY)
+StabilityDisplay.from_search(search, kind="lattice", ax=left)
+left.set_title("It fits every training set once ...", fontsize=14, weight="bold", loc="left")
+left.set_title("")  # its own
+left.set_yticks([0.5, 4.5, 9.5], [1, 5, 10])
+left.set_ylabel("depth of a decision tree")
 
 figures = json.loads((ROOT / "experiments" / "results" / "disappointment.json").read_text())["figures"]
 rows = [
@@ -63,7 +43,7 @@ for place, (name, _, color) in enumerate(rows):
     label = f"{abs(ratio - 1):.0%} too {'good' if ratio < 1 else 'careful'}"
     right.annotate(label, (ratio, place - 0.2), color=color, weight="bold", ha="center")
 right.axvline(1, color="black", linewidth=1, zorder=0)
-right.set_title("... and says what to expect", fontsize=14, weight="bold", loc="left")
+right.set_title("... and says what to expect", fontsize=14, weight="bold", loc="left", pad=8)
 right.set_yticks(range(len(rows)), [text for _, text, _ in rows])
 right.set(xlim=(0.87, 1.13), ylim=(2.5, -0.6), xlabel="promised error / error on new data, 100 splits")
 right.tick_params(axis="y", length=0)

@@ -14,12 +14,39 @@ from steadycv.datasets.catalogue import DATASETS
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "steadycv"
 ARCHITECTURE = runpy.run_path(str(ROOT / "docs" / "architecture.py"))
+README = (ROOT / "README.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs" / "api.md").read_text("utf-8")
 
 
 def test_path_of_the_documentation_works():
     [code] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "paths.md").read_text(), re.DOTALL)
     exec(code, {"__name__": "documentation"})
+
+
+def test_readme_can_be_pasted(capsys):
+    [code] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names = {}
+    exec(code, names)
+    assert capsys.readouterr().out.strip() == names["search"].summary()
+
+
+def test_readme_tells_what_was_measured():
+    cases = json.loads((ROOT / "benchmarks" / "results" / "paths.json").read_text("utf-8"))["cases"]
+    times = {row["case"]: f"{row['grid_search_over_ours']:.0f}" for row in cases}
+    tree, ridge, neighbours, net = (
+        times[f"{case}, 442x10"]
+        for case in ("CART, 10 x 9", "ridge, 50", "kNN, 40 x 2", "elastic net, 20 x 5")
+    )
+    words = " ".join(README.split())
+    assert f"takes {tree} times *less* time than `GridSearchCV` for 90 decision trees" in words
+    assert (
+        f"{ridge} for 50 ridge penalties, {neighbours} for neighbours, {net} for an elastic net" in words
+    )
+    delivered = json.loads((ROOT / "experiments" / "results" / "delivered.json").read_text("utf-8"))
+    committee, student = (
+        f"{delivered['cart'][kind]['test_over_plain'][0]:.2f}" for kind in ("committee", "student")
+    )
+    assert f"for decision trees {committee} and {student} of the plain choice's error" in words
 
 
 def test_quickstart_shows_what_the_demo_prints(capsys):

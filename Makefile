@@ -10,7 +10,7 @@ TORCH ?= torch==2.13.0+cpu
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 # Tested with the newest releases alone, to save time: what depends little or not at all on those of others.
-ONCE := tests/cli/test_interruption.py tests/datasets tests/experiments tests/paths/test_registry.py \
+ONCE := tests/benchmarks tests/cli/test_interruption.py tests/datasets tests/experiments tests/paths/test_registry.py \
 	tests/sparse_ridge/test_beam.py tests/sparse_ridge/test_concave.py tests/sparse_ridge/test_cuts.py \
 	tests/networks tests/sparse_ridge/test_exact.py tests/sparse_ridge/test_relaxation.py \
 	tests/test_contributing.py tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py \

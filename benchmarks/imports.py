@@ -6,6 +6,7 @@ which does not count.
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import resource
@@ -16,7 +17,6 @@ import tempfile
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results" / "imports.json"
-ROUNDS = 15
 BASELINE = "import sklearn.model_selection"
 MOST = 0.15  # seconds more than the baseline
 CASES = {
@@ -51,9 +51,9 @@ def seconds(code: str) -> float:
     return _of_children() - before
 
 
-def medians() -> dict[str, float]:
+def medians(rounds: int) -> dict[str, float]:
     found: dict[str, list[float]] = {name: [] for name in CASES}
-    for number in range(ROUNDS + 1):
+    for number in range(rounds + 1):
         for name, code in CASES.items():
             spent = seconds(code)
             if number:
@@ -67,13 +67,16 @@ def _of_children() -> float:
 
 
 if __name__ == "__main__":
-    spent = medians()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    spent = medians(rounds)
     for name, median in spent.items():
         more = median - spent["scikit-learn"]
         print(f"{name:32} {median:6.3f} s  {median / spent['scikit-learn']:5.2f}  {more:+6.3f} s")
     results = {
         "python": platform.python_version(),
-        "rounds": ROUNDS,
+        "rounds": rounds,
         "seconds": spent,
         "search over scikit-learn": round(spent["the search"] / spent["scikit-learn"], 3),
         "search more than scikit-learn": round(spent["the search"] - spent["scikit-learn"], 3),

@@ -159,16 +159,19 @@ def fits_left(case: str, ledger: Path) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    parser.add_argument("only", nargs="*", help="beginnings of the cases to run; others stay as stored")
     parser.add_argument("--kills", type=int, default=100)
-    n_kills = parser.parse_args().kills
+    given = parser.parse_args()
+    only = tuple(given.only)
     rng = np.random.default_rng(0)
     # By name, as in the processes that are killed: a ledger knows an estimator by its class.
     import interruptions
 
     interruptions.pace.seconds = 0.0  # what is only counted takes no time
-    rows = []
+    rows = {row["case"]: row for row in json.loads(RESULTS.read_text())} if only else {}
     for case in CASES:
-        rows.append(interruptions.kills(case, n_kills, rng))
-        print(rows[-1], flush=True)
+        if not only or case.startswith(only):
+            rows[case] = interruptions.kills(case, given.kills, rng)
+            print(rows[case], flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
+    RESULTS.write_text(json.dumps(list(rows.values()), indent=1) + "\n")

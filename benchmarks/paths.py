@@ -140,6 +140,8 @@ def measure(
     data: Any,
     target: float,
     more: dict[str, Any] | None = None,
+    *,
+    turns_at_most: int,
 ) -> dict[str, Any]:
     X, y = data
     options = {"scoring": SCORING, "cv": 5, "refit": False, "race": False} | (more or {})
@@ -148,7 +150,7 @@ def measure(
     theirs = GridSearchCV(estimator, grid, **options)
     seconds(lambda: ours.fit(X, y))
     turns = []
-    while len(turns) < 5 and sum(map(sum, turns)) < 20:
+    while len(turns) < turns_at_most and sum(map(sum, turns)) < 20:
         turns.append(
             (
                 seconds(lambda: ours.fit(X, y)),
@@ -201,13 +203,15 @@ def growth() -> list[dict[str, Any]]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("only", nargs="*", help="beginnings of the cases to run; others stay as stored")
-    only = tuple(parser.parse_args().only)
+    parser.add_argument("--turns", type=int, default=5, help="at most, of each case")
+    given = parser.parse_args()
+    only = tuple(given.only)
     print(f"{'case':44} {'target':>7} {'vs grid':>8} {'vs loop':>8} {'ours, s':>9}")
     stored = json.loads(RESULTS.read_text()) if only else {}
     cases = {row["case"]: row for row in stored.get("cases", [])}
     for case in CASES:
         if not only or case[0].startswith(only):
-            cases[case[0]] = measure(*case)
+            cases[case[0]] = measure(*case, turns_at_most=given.turns)
     results = {"cases": list(cases.values()), "growth": stored.get("growth") or growth()}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")

@@ -99,9 +99,15 @@ def seconds(work: Any) -> float:
 
 
 def measure(
-    name: str, estimator: Any, grid: dict[str, Any], data: Any, scoring: str, turns: int
+    name: str,
+    estimator: Any,
+    grid: dict[str, Any],
+    data: Any,
+    scoring: str,
+    turns: int,
+    n_rows: int | None,
 ) -> dict[str, Any]:
-    X, y = data
+    X, y = (each[:n_rows] for each in data)
     options = {"scoring": scoring, "cv": 5, "refit": False}
     ours = StabilitySearchCV(estimator, grid, use_paths=False, **options)
     theirs = GridSearchCV(estimator, grid, **options)
@@ -147,6 +153,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("only", nargs="*", help="beginnings of the cases to run; others stay as stored")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=None, help="at most so many, to try it out")
     given = parser.parse_args()
     only = tuple(given.only)
     print(f"{'case':50} {'vs grid':>8} {'fits':>8} {'ours, s':>9} {'CV err.':>8} {'nested':>8}")
@@ -154,6 +161,6 @@ if __name__ == "__main__":
     cases = {row["case"]: row for row in json.loads(RESULTS.read_text())} if only else {}
     for case in CASES:
         if not only or case[0].startswith(only):
-            cases[case[0]] = measure(*case, turns=given.turns)
+            cases[case[0]] = measure(*case, turns=given.turns, n_rows=given.rows)
     RESULTS.write_text(json.dumps(list(cases.values()), indent=1) + "\n")
     fill(PAGE, {"racing-times": table(list(cases.values()))})

@@ -7,6 +7,7 @@ default, often less. Ratios are medians over the turns.
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import sys
@@ -28,7 +29,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from steadycv import StabilitySearchCV
 
-TURNS = 5
 RESULTS = Path(__file__).parent / "results" / "search.json"
 
 diabetes = load_diabetes(return_X_y=True)
@@ -85,25 +85,27 @@ def fit_milliseconds(estimator: Any, X: Any, y: Any) -> float:
     return 1000 * statistics.median(seconds(estimator, X, y) for _ in range(5))
 
 
-def compare(n_jobs: int) -> list[dict[str, Any]]:
+def compare(only: tuple[str, ...], n_jobs: int, turns: int) -> list[dict[str, Any]]:
     print(f"\nn_jobs={n_jobs}: time of the nested search over GridSearchCV's")
     print(f"{'case':32} {'one fit, ms':>12} {'separate fits':>14} {'(range)':>15} {'default':>8}")
     rows = []
     for name, estimator, grid, (X, y), scoring in CASES:
+        if only and not name.startswith(only):
+            continue
         options = {"scoring": scoring, "cv": 5, "n_jobs": n_jobs, "refit": False}
         plain = GridSearchCV(estimator, grid, **options)
         nested = StabilitySearchCV(estimator, grid, **options, use_paths=False)
         default = StabilitySearchCV(estimator, grid, **options)
         seconds(nested, X, y)  # warm the workers up
-        turns = [[seconds(search, X, y) for search in (plain, nested, default)] for _ in range(TURNS)]
-        ratios = sorted(separate / plain for plain, separate, _ in turns)
+        times = [[seconds(search, X, y) for search in (plain, nested, default)] for _ in range(turns)]
+        ratios = sorted(separate / plain for plain, separate, _ in times)
         row = {
             "case": name,
             "n_jobs": n_jobs,
             "fit_ms": fit_milliseconds(estimator, X, y),
             "separate_fits": statistics.median(ratios),
             "separate_fits_range": [ratios[0], ratios[-1]],
-            "default": statistics.median(default / plain for plain, _, default in turns),
+            "default": statistics.median(default / plain for plain, _, default in times),
         }
         rows.append(row)
         print(
@@ -141,7 +143,19 @@ def memory() -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    rows = compare(n_jobs=1) + compare(n_jobs=2)
-    results = {"python": sys.version.split()[0], "ratios": rows, "memory": memory()}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("only", nargs="*", help="beginnings of the cases to run; others stay as stored")
+    parser.add_argument("--turns", type=int, default=5)
+    given = parser.parse_args()
+    only = tuple(given.only)
+    stored = json.loads(RESULTS.read_text()) if only else {}
+    rows = {(row["n_jobs"], row["case"]): row for row in stored.get("ratios", [])}
+    for n_jobs in (1, 2):
+        rows |= {(n_jobs, row["case"]): row for row in compare(only, n_jobs, given.turns)}
+    results = {
+        "python": sys.version.split()[0],
+        "ratios": list(rows.values()),
+        "memory": stored.get("memory") or memory(),
+    }
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")

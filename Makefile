@@ -16,7 +16,7 @@ ONCE := tests/benchmarks tests/cli/test_interruption.py tests/datasets tests/exp
 	tests/test_contributing.py tests/test_docs.py tests/test_import_directions.py tests/test_imports.py tests/test_packaging.py \
 	tests/test_pages_for_machines.py tests/tools tests/engines/test_dask.py tests/engines/test_ray.py
 
-.PHONY: demo test lint types tests tests-oldest docs browser bench changelog clean
+.PHONY: demo test lint types tests coverage tests-oldest docs browser bench changelog clean
 
 demo: $(DEMO)/installed
 	$(DEMO)/bin/python examples/demo.py
@@ -32,6 +32,14 @@ types: $(VENV)/installed
 
 tests: $(VENV)/installed browser
 	$(VENV)/bin/python -m pytest -n 2
+
+# The same tests, and which lines and branches they run, in subprocesses too; less than 95 % is an error.
+coverage: $(VENV)/installed browser
+	rm -rf build/coverage
+	mkdir -p build/coverage
+	$(VENV)/bin/python -m coverage run -m pytest -n 2
+	$(VENV)/bin/python -m coverage combine --quiet
+	$(VENV)/bin/python -m coverage report
 
 tests-oldest: $(OLDEST)/installed browser
 	$(OLDEST)/bin/python -m pytest -n 2 tests $(ONCE:%=--ignore=%)

@@ -32,12 +32,12 @@ class Part(NamedTuple):
 
 
 WIDTH = 1120
-TOP, MIDDLE, KNOWN, BOTTOM = 54, 266, 496, 706
+TOP, MIDDLE, KNOWN, TOLD, BOTTOM = 54, 294, 526, 742, 964
 PARTS = [
     Part(
         *(20, TOP, 250, "What is asked"),
         {
-            "splits": "as they are given",
+            "splits": "as given",
             "lattice": "rows, views",
             "candidates": "the settings",
             "drawing": "at random",
@@ -46,7 +46,7 @@ PARTS = [
         },
     ),
     Part(
-        *(20, TOP + 176, 250, "What it is judged by"),
+        *(20, TOP + 200, 250, "What it is judged by"),
         {
             "scoring": "which score drives",
             "measures": "errors and changes",
@@ -106,22 +106,8 @@ PARTS = [
             "checks": "errors before any fit",
             "results": "tables, nested scores",
             "failures": "counted, told once",
-            "progress": "the bar and the lines",
-            "lattice_view": "that fills",
-            "lattice_picture": "of all fits",
-            "colors": "of all pictures",
-            "shades": "of errors",
-            "notebook_style": "in these",
-            "summary": "both choices told",
-            "notebook": "in a notebook",
             "concluding": "at the end of fit",
             "conclusions": "what it tells",
-            "split_words": "folds, or splits",
-            "words": "numbers and names",
-            "error_words": "errors, or scores",
-            "human_units": "what people use",
-            "expectations": "what to expect",
-            "model_cards": "for a model's users",
         },
         columns=2,
     ),
@@ -145,7 +131,27 @@ PARTS = [
             "families": "grids compared",
             "thresholds": "of two classes",
             "grid_edges": "and what is beyond",
-            "suggestions": "of these two",
+        },
+        columns=3,
+    ),
+    Part(
+        *(20, TOLD, 1080, "How it is told"),
+        {
+            "summary": "both choices told",
+            "words": "numbers and names",
+            "error_words": "errors, or scores",
+            "split_words": "folds, or splits",
+            "human_units": "what people use",
+            "expectations": "what to expect",
+            "suggestions": "for the next search",
+            "model_cards": "for a model's users",
+            "progress": "the bar and the lines",
+            "notebook": "in a notebook",
+            "notebook_style": "how it looks there",
+            "lattice_view": "fills while it works",
+            "lattice_picture": "of all fits",
+            "colors": "of all pictures",
+            "shades": "of errors",
         },
         columns=3,
     ),
@@ -195,7 +201,7 @@ text { font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24
 
 def svg() -> str:
     """The picture."""
-    question, judging, planning, fitting, ledger, choosing, face, known, *users = PARTS
+    question, judging, planning, fitting, ledger, choosing, face, known, told, *users = PARTS
     arrows = [
         _arrow(f"M{a.x + a.width} {TOP + 56} H{b.x - 4}")
         for a, b in ((question, planning), (planning, fitting), (fitting, ledger))
@@ -211,6 +217,7 @@ def svg() -> str:
         _arrow(f"M{face.x} {low} H{judging.x + judging.width + 4}"),
         _arrow(f"M{choosing.x + 125} {choosing.y + choosing.height} V{known.y - 4}"),
         _arrow(f"M{face.x + 260} {known.y} V{face.y + face.height + 4}"),
+        _arrow(f"M{known.x + 540} {known.y + known.height} V{told.y - 4}"),
         f'<path class="floor" d="M20 {floor} H{WIDTH - 20}"/>',
     ]
     arrows += [_arrow(f"M{part.x + part.width // 2} {BOTTOM} V{floor + 5}") for part in users]

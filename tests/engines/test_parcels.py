@@ -1,8 +1,11 @@
 """Parcels: what is in them comes out, X is in one of them only, and nothing is opened twice."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
@@ -73,14 +76,24 @@ def test_settings_of_scikit_learn_travel():
             assert sklearn.get_config()["assume_finite"]
             return super().fit(X, y)
 
-    with sklearn.config_context(assume_finite=True):
-        errand = Parcel.of(Errand.of(PROBLEM, {}), X)
     task = Task(np.arange(1), [{}], [np.arange(1)], [0], path=SEPARATE, estimator=Asks())
     problem = Problem(Asks(), X, X[:, 0], LATTICE, PROBLEM.judging)
     with sklearn.config_context(assume_finite=True):
         errand = Parcel.of(Errand.of(problem, {}), X)
     [cells] = run_job(task, Parcel.of(X), errand, None)
     assert not cells.failures
+
+
+def test_filters_of_warnings_travel_where_their_kind_is_everywhere():
+    class Mine(UserWarning):
+        pass
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Mine)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        kinds = {each[2] for each in Errand.of(PROBLEM, {}).filters}
+    assert ConvergenceWarning in kinds
+    assert Mine not in kinds
 
 
 def test_other_versions():

@@ -119,7 +119,16 @@ class Errand(NamedTuple):
     @classmethod
     def of(cls, problem: Problem, versions: dict[str, str]) -> Errand:
         """As it is in this process."""
-        return cls(problem, get_config(), warnings.filters, versions)
+        filters = [each for each in warnings.filters if _is_everywhere(each[2])]
+        return cls(problem, get_config(), filters, versions)
+
+
+def _is_everywhere(category: Any) -> bool:
+    """Whether a kind of warnings is of a package that all workers have."""
+    if isinstance(category, tuple):
+        return all(map(_is_everywhere, category))
+    package: str = category.__module__.partition(".")[0]
+    return package in ("builtins", "numpy", "scipy", "sklearn")
 
 
 class Refused(NamedTuple):

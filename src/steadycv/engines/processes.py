@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import mmap
+import os
 import tempfile
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -62,7 +64,11 @@ class JoblibEngine:
     def share(self, parcel: Parcel) -> OnDisk:
         """Write a parcel to a file, for all workers to read."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="steadycv-", ignore_cleanup_errors=True)
+            self._folder = tempfile.TemporaryDirectory(
+                prefix="steadycv-",
+                dir=os.environ.get("JOBLIB_TEMP_FOLDER"),  # where joblib puts such files
+                ignore_cleanup_errors=True,
+            )
         return OnDisk.written(parcel, Path(self._folder.name))
 
     def check(self, versions: dict[str, str]) -> None:
@@ -150,7 +156,7 @@ class OnDisk:
                 part.tofile(file)
                 file.write(bytes(-file.tell() % ALIGNMENT))
         written = cls(parcel.token, str(path), [len(parcel.header), *map(len, parcel.buffers)])
-        weakref.finalize(written, path.unlink, missing_ok=True)
+        weakref.finalize(written, _take_away, path)
         return written
 
     def read(self) -> Parcel:
@@ -170,3 +176,8 @@ class OnDisk:
             everything[start : start + size] for start, size in zip(starts, self.sizes, strict=False)
         )
         return Parcel(self.token, header.tobytes(), arrays)
+
+
+def _take_away(path: Path) -> None:
+    with suppress(OSError):  # where files that are mapped cannot go, they go with their folder
+        path.unlink()

@@ -146,6 +146,7 @@ PARTS = [
             "suggestions": "for the next search",
             "model_cards": "for a model's users",
             "progress": "the bar and the lines",
+            "steps": "within a task",
             "notebook": "in a notebook",
             "notebook_style": "how it looks there",
             "lattice_view": "fills while it works",

@@ -8,6 +8,7 @@ from sklearn.model_selection import KFold
 from steadycv.lattice import Lattice
 from steadycv.progress import FitLines, ProgressBar
 from steadycv.scores import BEYOND
+from steadycv.steps import tell
 
 LATTICE = Lattice(KFold(3).split(range(12)), 12)
 TASK = SimpleNamespace(
@@ -46,3 +47,13 @@ def test_bar_counts_training_sets(capsys):
         bar.start([TASK])
         bar.fitted(TASK, CELLS)
     assert "1/3" in capsys.readouterr().err
+
+
+def test_the_bar_tells_of_steps_within_a_task():
+    with ProgressBar() as bar:
+        tell("epoch", 3, 200)
+        assert bar._progress.tasks[0].fields["step"] == "(epoch 3 of 200)"
+        bar.fitted(TASK, CELLS)
+        assert bar._progress.tasks[0].fields["step"] == ""
+    tell("epoch", 4, 200)
+    assert bar._progress.tasks[0].fields["step"] == ""

@@ -6,10 +6,11 @@ import sys
 import time
 from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from steadycv.lattice_picture import LatticeErrors, lattice_svg
 from steadycv.notebook_style import CLASS, style
+from steadycv.steps import heard_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,8 @@ class LatticeView(AbstractContextManager["LatticeView"]):
         self._handle: Any = None
         self._shown_at = 0.0
         self._n_fits = self._n_wanted = 0
+        self._step = ""
+        self._hearing = heard_by(self._told)
 
     def grown(self) -> None:
         """There are more candidates."""
@@ -56,10 +59,23 @@ class LatticeView(AbstractContextManager["LatticeView"]):
     def fitted(self, task: Task, cells: Cells) -> None:  # noqa: ARG002
         """A task is done with some training sets."""
         self._n_fits += len(cells.training_sets)
+        self._step = ""
         if time.monotonic() - self._shown_at > EVERY:
             self._show()
 
+    def _told(self, step: str) -> None:
+        """A task is at a step of its own."""
+        self._step = f" ({step})"
+        if time.monotonic() - self._shown_at > EVERY:
+            self._show()
+
+    def __enter__(self) -> Self:
+        self._hearing.__enter__()
+        return self
+
     def __exit__(self, *_: object) -> None:
+        self._hearing.__exit__(None, None, None)
+        self._step = ""
         if self._handle is not None:
             self._show()
 
@@ -76,6 +92,6 @@ class LatticeView(AbstractContextManager["LatticeView"]):
         data = LatticeErrors.of(self._ledger)
         told = (
             f"{self._n_fits} of {self._n_wanted} fits, for {len(data.error):,} candidates on "
-            f"{len(data.depth)} training sets"
+            f"{len(data.depth)} training sets{self._step}"
         )
         return f'<div class="{CLASS}">{style()}<p>{told}. {data.explained}</p>{lattice_svg(data)}</div>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from rich.console import Console
@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from steadycv.lattice_view import LatticeView, is_notebook
 from steadycv.scores import BEYOND
+from steadycv.steps import heard_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +43,12 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
             MofNCompleteColumn(),
             TextColumn("fits, time left"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[step]}"),
             console=Console(stderr=True),
         )
-        self._bar = self._progress.add_task("fit", total=0)
+        self._bar = self._progress.add_task("fit", total=0, step="")
         self._total = 0
+        self._hearing = heard_by(self._told)
 
     def grown(self) -> None:
         """There are more candidates."""
@@ -58,9 +61,18 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
 
     def fitted(self, task: Task, cells: Cells) -> None:  # noqa: ARG002
         """A task is done with some training sets."""
-        self._progress.advance(self._bar, len(cells.training_sets))
+        self._progress.update(self._bar, advance=len(cells.training_sets), step="")
+
+    def _told(self, step: str) -> None:
+        """A task is at a step of its own."""
+        self._progress.update(self._bar, step=f"({step})")
+
+    def __enter__(self) -> Self:
+        self._hearing.__enter__()
+        return self
 
     def __exit__(self, *_: object) -> None:
+        self._hearing.__exit__(None, None, None)
         self._progress.stop()
 
 

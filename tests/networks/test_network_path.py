@@ -137,9 +137,9 @@ def data_of(model, n_rows, methods=("predict",)):
 def test_epochs_are_one_training(monkeypatch):
     calls = []
 
-    def spy(program, loss, quantile, runs, epochs, device):
+    def spy(program, loss, quantile, runs, epochs, *more):
         calls.append((len(runs), epochs))
-        return training.train(program, loss, quantile, runs, epochs, device)
+        return training.train(program, loss, quantile, runs, epochs, *more)
 
     monkeypatch.setattr(search_path, "train", spy)
     settings = [{"learning_rate": rate, "epochs": n} for rate in (0.01, 0.02) for n in (1, 3, 6)]

@@ -23,6 +23,7 @@ from small_networks import (
 )
 
 from steadycv import StabilitySearchCV
+from steadycv.steps import heard_by
 
 FOLDS = KFold(4, shuffle=True, random_state=0)
 EPOCHS = GRID | {"epochs": [2, 5, 9]}
@@ -164,3 +165,12 @@ def test_a_training_set_of_one_class_is_a_failed_fit():
             stability_weights=0.0,
         )
     assert 0 < search.cv_error_ < 0.5
+
+
+def test_epochs_are_told():
+    told = []
+    with heard_by(told.append):
+        searched(regressor(), {"learning_rate": [1e-3, 1e-2], "epochs": [3, 5]}, X, Y)
+    n_epochs = int(told[0].split()[-1])
+    assert n_epochs % 5 == 0  # of so many chunks of models
+    assert told[:n_epochs] == [f"epoch {i} of {n_epochs}" for i in range(1, n_epochs + 1)]

@@ -17,6 +17,7 @@ from steadycv.networks.training import models_at_once, one_thread, say, train
 from steadycv.paths.protocol import FailedOutputs
 from steadycv.paths.registry import register_path
 from steadycv.paths.settings import key_of, together
+from steadycv.steps import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,31 +148,52 @@ def _together(
     def kind(each: _Wanted) -> tuple[int, int]:
         return max(each.settings), each.run.seed if by_seed else 0
 
+    chunks: list[list[_Wanted]] = []
+    for _, some in groupby(sorted(wanted, key=kind), kind):
+        alike = list(some)
+        n_chunks = -(-len(alike) // places[0].room(device))
+        parts = np.array_split(np.arange(len(alike)), n_chunks)
+        chunks += [[alike[i] for i in numbers] for numbers in parts]
+    epochs = _Epochs(sum(max(chunk[0].settings) for chunk in chunks))
     with one_thread():
-        for _, some in groupby(sorted(wanted, key=kind), kind):
-            alike = list(some)
-            n_chunks = -(-len(alike) // places[0].room(device))
-            for numbers in np.array_split(np.arange(len(alike)), n_chunks):
-                _train_chunk([alike[i] for i in numbers], places, found, device)
+        for chunk in chunks:
+            _train_chunk(chunk, places, found, device, epochs)
     yield from (each.outputs() for each in found)
 
 
+class _Epochs:
+    """Counts the epochs of all chunks of models, and tells of them."""
+
+    def __init__(self, n_epochs: int) -> None:
+        self._n_epochs = n_epochs
+        self._n_done = 0
+
+    def told(self) -> None:
+        """One is over."""
+        self._n_done += 1
+        tell("epoch", self._n_done, self._n_epochs)
+
+
 def _train_chunk(
-    chunk: list[_Wanted], places: list[_Place], found: list[_Found], device: torch.device
+    chunk: list[_Wanted],
+    places: list[_Place],
+    found: list[_Found],
+    device: torch.device,
+    counted: _Epochs,
 ) -> None:
-    place = places[chunk[0].place]
+    model, program = places[chunk[0].place].model, places[chunk[0].place].program
     epochs = sorted({epoch for each in chunk for epoch in each.settings})
     runs = [each.run for each in chunk]
-    model = place.model
+    told = counted.told
     for epoch, averages in train(
-        place.program, model._loss_name, model._quantile_of_loss, runs, epochs, device
+        program, model._loss_name, model._quantile_of_loss, runs, epochs, device, told
     ):
         asked = [i for i, each in enumerate(chunk) if epoch in each.settings]
         parameters = averages if len(asked) == len(chunk) else [part[asked] for part in averages]
         inputs = [places[chunk[i].place].all_rows for i in asked]
         if len({id(each) for each in inputs}) == 1:
             inputs = inputs[:1]
-        for i, outputs in zip(asked, say(place.program, parameters, inputs), strict=True):
+        for i, outputs in zip(asked, say(program, parameters, inputs), strict=True):
             found[chunk[i].place].add(chunk[i].settings[epoch], outputs)
 
 

@@ -13,7 +13,7 @@ from steadycv.networks.objectives import loss_of_rows
 from steadycv.networks.updating import AdamW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
     from torch import Tensor
@@ -102,6 +102,7 @@ def train(
     runs: Sequence[Run],
     epochs: Sequence[int],
     device: torch.device,
+    told: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[int, list[Tensor]]]:
     """Train models whose training sets have one shape; yield the parameters after some epochs.
 
@@ -121,6 +122,8 @@ def train(
         After which epochs parameters are wanted, ascending.
     device : torch.device
         Where.
+    told : callable
+        Called after every epoch.
     """
     starts = [program.start(run.seed) for run in runs]
     parameters = [torch.stack(each).to(device).requires_grad_() for each in zip(*starts, strict=True)]
@@ -139,6 +142,7 @@ def train(
                 losses = loss_of_rows(loss, outputs, target, quantile)
                 total = (losses * weight).sum() / rows.n_rows
                 optimizer.step(torch.autograd.grad(total, parameters))
+            told()
             if epoch in epochs:
                 yield epoch, optimizer.averages
 

@@ -32,7 +32,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from steadycv import StabilitySearchCV
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 RESULTS = Path(__file__).parent / "results" / "machines.json"
@@ -270,7 +270,8 @@ def heads_killed(engine: str, times: int, n_candidates: int, products: int) -> d
                 time.sleep(moments.uniform(0.5, 5.0))
                 for head in heads:
                     os.kill(head, signal.SIGKILL)
-                told, _ = child.communicate()
+                told = child.stdout.read()
+                child.wait()
                 found["told"] += child.returncode == LOST and "is gone" in told
             finished = sum("; level=" in line for line in told.splitlines())  # a line for each
             made = search(n_candidates, products, ledger=str(run / "ledger")).fit(*data())
@@ -339,25 +340,21 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=40, help="of the searches that are timed")
     parser.add_argument("--store", action="store_true", help="keep the figures as results")
     given = parser.parse_args()
-    found: dict[str, list[dict[str, Any]]] = {}
-    far = [engine for engine in given.engines if engine in APART]
-    if "bytes" in given.rows and "Dask" in given.engines:
-        found["bytes"] = [bytes_over_loopback(128, 10_000)]
-    if "speed" in given.rows:
-        found["speed"] = [speed(e, given.candidates, given.products, 3) for e in given.engines]
-    if "workers" in given.rows:
-        n = max(4, given.candidates // 4)
-        found["workers"] = [workers_killed(e, given.times, n, given.products) for e in given.engines]
-    if "heads" in given.rows:
-        found["heads"] = [
-            heads_killed(e, max(1, given.times // 2), given.candidates, given.products) for e in far
-        ]
-    for kind, rows in found.items():
+    n_few = max(4, given.candidates // 4)
+    work: dict[str, Callable[[str], dict[str, Any]]] = {
+        "bytes": lambda _: bytes_over_loopback(128, 10_000),
+        "speed": lambda e: speed(e, given.candidates, given.products, 3),
+        "workers": lambda e: workers_killed(e, given.times, n_few, given.products),
+        "heads": lambda e: heads_killed(e, max(1, given.times // 2), given.candidates, given.products),
+    }
+    engines = {"bytes": ["Dask"], "heads": list(APART)}
+    for kind in given.rows:
+        rows = [work[kind](e) for e in engines.get(kind, list(CLUSTERS)) if e in given.engines]
         for row in rows:
-            print(kind, " ".join(f"{name}={value}" for name, value in row.items()))
-    if given.store:
-        stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        RESULTS.write_text(json.dumps(stored | found, indent=1) + "\n")
+            print(kind, " ".join(f"{name}={value}" for name, value in row.items()), flush=True)
+        if given.store:
+            stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+            RESULTS.write_text(json.dumps(stored | {kind: rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def dask_cluster() -> Iterator[Any]:
         LocalCluster(
             n_workers=WORKERS,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,
@@ -215,7 +215,9 @@ def kill_one(engine: str, moments: random.Random, victims: list[int]) -> None:
 def dask_processes() -> Iterator[tuple[str, list[int]]]:
     with ExitStack() as stack:
         address = "tcp://127.0.0.1:8797"
-        scheduler = started(stack, "distributed.cli.dask_scheduler", "--port", "8797", "--no-dashboard")
+        scheduler = started(
+            stack, "distributed.cli.dask_scheduler", "--port", "8797", "--dashboard-address", ":0"
+        )
         for _ in range(WORKERS):
             started(stack, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard")
         yield address, [scheduler]

@@ -142,7 +142,7 @@ def scheduler_seconds(n_tasks: int = 2_000) -> float:
     """Of a Dask scheduler for a task that does nothing, with workers in one process."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         client.gather(client.map(_nothing, range(50), pure=False))
         start = time.process_time()

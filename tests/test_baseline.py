@@ -69,17 +69,16 @@ def test_where_there_is_none():
 def test_what_is_said():
     loss = pinball_loss(0.9)
     said = " ".join(StabilitySearchCV(Ridge(), {"alpha": [1]}, loss=loss).fit(X, Y).summary().split())
-    assert "Predicting the mean has an error of" in said
-    assert "% of it is explained." in said
+    assert "Predicting the mean has a pinball loss of the quantile 0.9 of 33" in said
+    assert "% of its pinball loss of the quantile 0.9 is explained." in said
     noise = np.random.default_rng(0).normal(size=(len(Y), 2))
     deep = StabilitySearchCV(DecisionTreeRegressor(random_state=0), {"max_depth": [9, 12]}).fit(noise, Y)
     told = " ".join(deep.summary().split())
-    assert (
-        f"Predicting the mean has an error of {deep.baseline_.error:.4g} on the same folds: no" in told
-    )
+    miss = np.sqrt(deep.baseline_.error)
+    assert f"Predicting the mean has a typical miss of {miss:.1f} on the same folds: no" in told
     assert deep.baseline_.explained(deep.promise_) < 0
 
 
 def test_nearly_all_is_not_all():
     clear = StabilitySearchCV(Ridge(), {"alpha": [1e-9]}, cv=4).fit(X, X[:, 0])
-    assert "nearly all of it is explained." in " ".join(clear.summary().split())
+    assert "nearly all of its mean squared error is explained." in " ".join(clear.summary().split())

@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRegressor
 
-from steadycv import StabilitySearchCV, identity, ledger_file
+from steadycv import StabilitySearchCV, ledger_file, versions
 from steadycv.paths import find_path, register_path
 
 RNG = np.random.default_rng(0)
@@ -513,7 +513,7 @@ def other_version(monkeypatch):
 
     def change(name):
         real = importlib.metadata.version
-        monkeypatch.setattr(identity, "_version", lambda n: "99.0" if n == name else real(n))
+        monkeypatch.setattr(versions, "_version", lambda n: "99.0" if n == name else real(n))
 
     return change
 

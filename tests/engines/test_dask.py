@@ -33,7 +33,7 @@ def started_cluster():
             return LocalCluster(
                 n_workers=2,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             )
         except RuntimeError as error:
@@ -133,16 +133,17 @@ def test_workers_with_other_packages_are_refused_by_name(client, monkeypatch):
 
 
 class TwoWorkers:
-    """A client of a cluster one of whose workers has another package."""
+    """A client of a cluster one of whose workers has another package; another one is just going."""
 
     status = "running"
     scheduler = SimpleNamespace(address="tcp://scheduler")
 
     def nthreads(self):
-        return {"tcp://good": 2, "tcp://other": 2}
+        return {"tcp://good": 2, "tcp://other": 2, "tcp://gone": 2}
 
     def run(self, function, versions, workers, on_error):
-        return {worker: "numpy 1 for 2" if worker == "tcp://other" else "" for worker in workers}
+        said = {"tcp://good": "", "tcp://other": "numpy 1 for 2", "tcp://gone": OSError("gone")}
+        return {worker: said[worker] for worker in workers}
 
     def submit(self, function, *arguments, workers=None, **params):
         self.workers = workers
@@ -202,7 +203,8 @@ def test_a_scheduler_that_dies_ends_the_search_in_one_line(tmp_path):
     address = "tcp://127.0.0.1:18785"
     started = [
         subprocess.Popen(
-            [*module, "distributed.cli.dask_scheduler", "--port", "18785", "--no-dashboard"], **quiet
+            [*module, "distributed.cli.dask_scheduler", "--port", "18785", "--dashboard-address", ":0"],
+            **quiet,
         ),
         subprocess.Popen(
             [*module, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"],

@@ -72,7 +72,7 @@ class PlainByScore:
         measure = ByScore(scores, name, of_failures)
         return Judging(measure, "score" if name == "score" else None, 0.0, None, None, None, None)
 
-    def _predictions(self, selector, ledger, choices):
+    def _predictions(self, problem, selector, ledger, choices):
         pass  # GridSearchCV has none
 
     def fit(self, X, y=None, **params):

@@ -84,7 +84,7 @@ def _delivered(name: str) -> Any:
     inherited = inspect.getattr_static(BaseSearchCV, name)
 
     def check(search: Any) -> bool:
-        inherited.__get__(search, type(search))  # or an AttributeError
+        inherited.check(search)  # or an AttributeError
         return hasattr(search, "best_estimator_") or search._will_have(name)
 
     return available_if(check)(inherited.fn)

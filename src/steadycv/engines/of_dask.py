@@ -201,14 +201,16 @@ class DaskEngine:
         """See who is there by now, and whether newcomers have the same packages."""
         if time.monotonic() < self._looked + LOOK or self._client.status != "running":
             return
-        threads = self._client.nthreads()
-        new = [worker for worker in threads if worker not in self._threads]
-        self._threads = threads
+        before, self._threads = self._threads, self._client.nthreads()
+        new = [worker for worker in self._threads if worker not in before]
         if new and self._versions:
             found = self._client.run(other_versions, self._versions, workers=new, on_error="return")
+            for worker in [w for w, what in found.items() if isinstance(what, OSError)]:
+                self._threads.pop(worker, None)  # it went meanwhile
+                del found[worker]
             others = {worker: str(what) for worker, what in found.items() if what}
             self._refused |= others
-            if others and all(worker in self._refused for worker in threads):
+            if others and all(worker in self._refused for worker in self._threads):
                 raise EngineLostError(f"No worker can be used. {_named(others)}")
             if others:
                 warnings.warn(f"Workers that are left out: {_named(others)}", UserWarning, stacklevel=2)

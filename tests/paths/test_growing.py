@@ -192,3 +192,18 @@ def test_the_seed_zero():
     expected = DecisionTreeRegressor(random_state=Zero()).fit(X, y).tree_
     grown = grow(Columns.of(X), y, np.ones(30), 0, criterion="squared_error")
     np.testing.assert_array_equal(grown.feature, expected.feature)
+
+
+@pytest.mark.parametrize("make", [tied, smooth, close])
+def test_a_large_table_is_sorted_for_each_training_set(make, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = make(rng, 40, 3).astype(np.float32)
+    X[rng.random(X.shape) < 0.2] = -0.0  # equal to 0
+    y, weight = rng.normal(size=40), rng.integers(0, 2, size=40).astype(float)
+    np.testing.assert_array_equal(Columns.of(X).order, np.argsort(X.T, kind="stable", axis=1))
+    expected = grow(Columns.of(X), y, weight, 0, criterion="squared_error")
+    monkeypatch.setattr("steadycv.paths.growing.MOST_SORTED", 0)
+    assert not len(Columns.of(X).order)
+    found = grow(Columns.of(X), y, weight, 0, criterion="squared_error")
+    for each, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(each, other)

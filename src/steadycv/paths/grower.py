@@ -66,7 +66,7 @@ class Grower(NamedTuple):
             return None
         rows = np.arange(len(y))
         if not is_classifier:
-            return cls(Columns.of(X), y.astype(np.float64), None, rows)
+            return cls(Columns.of(X), np.asarray(y, dtype=np.float64), None, rows)
         classes, indices = np.unique(y, return_inverse=True)
         return cls(Columns.of(X), indices, classes, rows)
 

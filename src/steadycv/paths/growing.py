@@ -1,7 +1,8 @@
-"""Growing a tree: scikit-learn's own, split for split, from columns that are sorted once.
+"""Growing a tree: scikit-learn's own, split for split, from columns that are sorted beforehand.
 
 scikit-learn sorts every column anew at every node. Here all columns are sorted once for all training
-sets; the order of a training set is a part of that order, and a node hands its own on to its children.
+sets, or of a large table once for each; the order of a training set is a part of that order, and a node
+hands its own on to its children.
 All else is done as scikit-learn does it: features are drawn with the same random numbers, the first of
 equally good splits is taken, and sums are added up in the same order, since a tie may hang on the last
 bit. Only inside a run of equal values of a column is its order not known here.
@@ -29,10 +30,14 @@ _SQUARED_ERROR, _GINI = 0, 1
 _PURE = np.finfo(np.float64).eps  # a smaller impurity or decrease is none
 _LARGEST = np.iinfo(np.int32).max
 _N_DRAWS = 2**31  # random numbers are below this
+MOST_SORTED = 2**20  # numbers whose order is held: of more, sorting is little beside growing
 
 
 class Columns(NamedTuple):
-    """The features of all samples, one a row, and the samples in the order of each feature."""
+    """The features of all samples, one a row, and the samples in the order of each feature.
+
+    The order of a large table has no row: it would take as much memory as the features.
+    """
 
     values: NDArray[np.float32]
     order: NDArray[np.uint32]
@@ -41,10 +46,36 @@ class Columns(NamedTuple):
     def of(cls, X: NDArray[np.float32]) -> Columns:
         """Sort the columns of X."""
         values = np.ascontiguousarray(X.T)
-        order = np.empty(values.shape, dtype=np.uint32)
-        for one, sorted_by in zip(values, order, strict=True):  # one by one: positions are eight bytes
-            sorted_by[:] = np.argsort(one, kind="stable")
+        sorted_now = values if values.size <= MOST_SORTED else values[:0]
+        order = np.empty(sorted_now.shape, dtype=np.uint32)
+        for one, sorted_by in zip(sorted_now, order, strict=True):
+            sorted_by[:] = _sorted_by(one)
         return cls(values, order)
+
+    def lists(self, weight: NDArray[np.float64]) -> NDArray[np.uint32]:
+        """Room for what `_fill` writes from the order; where there is none, filled."""
+        n_features, n_samples = self.values.shape
+        if len(self.order):
+            return np.empty((n_features + 2, n_samples), dtype=np.uint32)
+        rows, others = np.flatnonzero(weight), np.flatnonzero(weight == 0)
+        lists = np.empty((n_features + 2, max(len(rows), len(others))), dtype=np.uint32)
+        lists[-2, : len(rows)], lists[-1, : len(others)] = rows, others
+        for values, in_order in zip(self.values, lists, strict=False):
+            in_order[: len(rows)] = rows[_sorted_by(values[rows])]
+        return lists
+
+
+def _sorted_by(values: NDArray[np.float32]) -> NDArray[np.uint32]:
+    """The positions of some numbers in their order, equal ones as they come.
+
+    A number and its position are sorted as one integer, which is many times as fast as both apart.
+    """
+    bits = (values + np.float32(0.0)).view(np.uint32)  # -0 is 0
+    bits ^= np.where(bits >> 31, np.uint32(0xFFFFFFFF), np.uint32(0x80000000))
+    keys = bits.astype(np.uint64) << np.uint64(32)
+    keys |= np.arange(len(values), dtype=np.uint64)
+    keys.sort()
+    return keys.astype(np.uint32)  # the lower half
 
 
 def seed_of(random_state: Any) -> int:
@@ -87,8 +118,9 @@ def grow(
     """
     n_samples, n_train = len(target), int(np.count_nonzero(weight))
     amount = weight if n_classes else weight * target
+    square = amount if n_classes else amount * target  # of classes nobody asks for it
     group = target.astype(np.uint32) if n_classes else np.zeros(n_samples, dtype=np.uint32)
-    samples = _Samples(columns.values, amount, amount * target, weight, group)
+    samples = _Samples(columns.values, amount, square, weight, group)
     limits = _Limits(
         _CRITERIA[criterion],
         tie_width(),
@@ -102,9 +134,9 @@ def grow(
     if limits.max_depth < n_train.bit_length():
         n_nodes = min(n_nodes, 2 ** (limits.max_depth + 1) - 1)
     tree = GrownTree.empty(n_nodes, max(n_classes, 1), n_samples)
-    lists = np.empty((len(columns.order) + 2, n_samples), dtype=np.uint32)
     waiting = np.zeros((n_train + 1, 7), dtype=np.int64)
     waiting[0, :4] = 0, n_train, 0, n_samples - n_train
+    lists = columns.lists(weight)
     n_nodes, depth = _grow(samples, columns.order, limits, np.uint32(seed), tree, lists, waiting)
     return tree.cut(n_nodes, depth)
 
@@ -147,9 +179,10 @@ def _grow(
     them, then the other samples. A node is a part of each list. `waiting` has the nodes to come: the
     part of the training samples, that of the others, depth, parent, number of constant features.
     """
-    n_features, n_samples = order.shape
+    n_features, n_samples = samples.values.shape
     held, others = n_features, n_features + 1
-    _fill(lists, order, samples.weight)
+    if len(order):
+        _fill(lists, order, samples.weight)
     n_sums = tree.value.shape[1]
     total, left, right = np.empty(n_sums), np.empty(n_sums), np.empty(n_sums)
     features, constant = np.arange(n_features), np.empty(n_features, dtype=np.int64)

@@ -399,7 +399,7 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
         assert self._state is not None
         line_of = self._line_of
         waiting = {
-            (line_of[block.candidates.tobytes()], training_set): block.losses
+            (line_of[block.candidates.tobytes()], training_set): block
             for training_set, block in self._state.waiting.blocks()
         }
         held = {place: size for place, size in self._held.items() if place in waiting}
@@ -409,7 +409,8 @@ class LedgerFile(AbstractContextManager["LedgerFile"]):
                 (self._line_keys[number], training_set),
             )
         for place in waiting.keys() - held.keys():
-            blob = np.ascontiguousarray(waiting[place], dtype="<f8").tobytes()
+            losses = self._state.waiting.losses(waiting[place])
+            blob = np.ascontiguousarray(losses, dtype="<f8").tobytes()
             if sum(held.values()) + len(blob) > MOST_WAITING_BYTES:
                 break
             key = self._line_keys[place[0]]

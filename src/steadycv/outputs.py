@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from steadycv._arrays import one_column, plain
 from steadycv._compat import to_numpy
+from steadycv.paths.looked_up import LookedUp
 from steadycv.paths.separate import model_outputs
 
 if TYPE_CHECKING:
@@ -111,16 +112,19 @@ class ModelsOfPath:
         self.trained_on = trained_on
         self._classes = classes
         self._known = classes if known is None else known
-        self._outputs = {method: plain(np.asarray(said)) for method, said in outputs.items()}
+        self._outputs: dict[str, Any] = {
+            method: _for_each_value(plain, said) for method, said in outputs.items()
+        }
         if known is not None and classes is not None and "predict_proba" in self._outputs:
-            self._outputs["predict_proba"] = aligned(self._outputs["predict_proba"], known, classes)
+            said = self._outputs["predict_proba"]
+            self._outputs["predict_proba"] = _for_each_value(aligned, said, known, classes)
         self.n_models = len(next(iter(self._outputs.values())))
 
     def says(self, methods: Sequence[str], rows: NDArray[np.intp] | None = None) -> NDArray[Any]:
         """What they say, as the path has it."""
         [method, *_] = [method for method in methods if method in self._outputs]
         outputs = self._outputs[method]
-        return outputs if rows is None else outputs[:, rows]
+        return np.asarray(outputs) if rows is None else outputs[:, rows]
 
     def model(self, i: int, rows: NDArray[np.intp]) -> Any:
         """A stand-in that says what the path said of these rows."""
@@ -134,8 +138,25 @@ class ModelsOfPath:
 
     def only(self, i: int) -> ModelsOfPath:
         """One of the models."""
-        some = {method: outputs[i : i + 1] for method, outputs in self._outputs.items()}
+        return self.some(slice(i, i + 1))
+
+    def some(self, which: slice | NDArray[np.intp]) -> ModelsOfPath:
+        """Some of the models."""
+        some = {
+            method: said.of(which) if isinstance(said, LookedUp) else said[which]
+            for method, said in self._outputs.items()
+        }
         return ModelsOfPath(some, self.trained_on, classes=self._classes, known=self._known)
+
+    @property
+    def are_looked_up(self) -> bool:
+        """Whether what they say is only looked up when somebody asks."""
+        return any(isinstance(said, LookedUp) for said in self._outputs.values())
+
+    def anywhere(self) -> ModelsOfPath:
+        """The same models, with nothing known of where they were trained."""
+        nowhere = np.zeros(0, dtype=np.intp)
+        return ModelsOfPath(self._outputs, nowhere, classes=self._classes, known=self._known)
 
     def without(self, failed: NDArray[np.bool_]) -> ModelsOfPath:  # noqa: ARG002
         """All of them: what they say is known."""
@@ -216,6 +237,13 @@ class ReplayClassifier(ClassifierMixin, Replay):  # type: ignore[misc]
     def __init__(self, said: dict[str, NDArray[Any]], classes: NDArray[Any]) -> None:
         super().__init__(said)
         self.classes_ = classes
+
+
+def _for_each_value(function: Any, said: Any, *others: Any) -> Any:
+    """A function of outputs, of those that are looked up in a table a function of the table."""
+    if isinstance(said, LookedUp):
+        return said.saying(function(said.value, *others))
+    return function(np.asarray(said), *others)
 
 
 def answering(estimator: Any, methods: Sequence[str]) -> str:

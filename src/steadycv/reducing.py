@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from steadycv.measures import Found, MeanLoss
+from steadycv.outputs import ModelsOfPath
 from steadycv.waiting import Judge
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from steadycv.measures import Rows
     from steadycv.outputs import OutputsOfModels
     from steadycv.scoring import Judging
+    from steadycv.waiting import Held
 
 __all__ = ["Cells", "Fit", "Keep", "Reducer"]
 
@@ -80,9 +82,9 @@ class Cells(NamedTuple):
         How many models were fitted.
     failures, scoring_failures : dict of int to str
         Tracebacks by row.
-    waiting : dict of int to (ndarray, set of int)
-        By training set, losses that comparisons with training sets of other tasks wait for; with the
-        last cells of a task.
+    waiting : dict of int to (ndarray or ModelsOfPath, set of int)
+        By training set, losses that comparisons with training sets of other tasks wait for, or the
+        models that they are of; with the last cells of a task.
     """
 
     training_sets: list[int]
@@ -97,7 +99,7 @@ class Cells(NamedTuple):
     n_fits: int
     failures: dict[int, str]
     scoring_failures: dict[int, str]
-    waiting: dict[int, tuple[NDArray[np.float64], set[int]]]
+    waiting: dict[int, tuple[Held, set[int]]]
 
 
 class Reducer:
@@ -122,8 +124,41 @@ class Reducer:
         self._keep = keep
         self._train_scores = train_scores
 
-    def reduce(self, training_set: int, fit: Fit, *, raises: bool) -> tuple[Cells, NDArray[np.float64]]:
+    def reduce(self, training_set: int, fit: Fit, *, raises: bool) -> tuple[Cells, Held]:
         """The cells of a training set, and the losses, which are still to be compared."""
+        parts = self.judge.parts(fit.n_candidates)
+        if len(parts) > 1 and isinstance(fit.models, ModelsOfPath) and not fit.failures:
+            found = self._in_parts(training_set, fit, fit.models, parts, raises=raises)
+            if found is not None:
+                return found
+        return self._reduced(training_set, fit, raises=raises)
+
+    def _in_parts(
+        self, training_set: int, fit: Fit, models: ModelsOfPath, parts: list[slice], *, raises: bool
+    ) -> tuple[Cells, Held] | None:
+        """A few candidates after the other, so that not all losses need be there; None if one fails."""
+        found: list[Cells] = []
+        score_time = 0.0
+        held: Held = models.anywhere()
+        if not models.are_looked_up:
+            held = np.empty((fit.n_candidates, self._n_losses()))
+        for part in parts:
+            some = models.some(part)
+            share = some.n_models / fit.n_candidates
+            own = fit._replace(models=some, n_candidates=some.n_models, seconds=share * fit.seconds)
+            cells, losses = self._reduced(training_set, own, raises=raises)
+            if cells.failures:
+                return None
+            if isinstance(held, np.ndarray):
+                held[part] = losses
+            found.append(cells)
+            score_time += share * cells.score_time
+        return _one_after_the_other(found, parts)._replace(score_time=score_time), held
+
+    def _reduced(
+        self, training_set: int, fit: Fit, *, raises: bool
+    ) -> tuple[Cells, NDArray[np.float64]]:
+        """The same of all candidates at once."""
         losses, failures = self._losses(fit, raises=raises)
         failed = np.zeros(fit.n_candidates, dtype=bool)
         failed[list(failures)] = True
@@ -290,6 +325,27 @@ class Reducer:
 
 def _no_cells(training_sets: list[int], fit_time: float, n_fits: int, failures: dict[int, str]) -> Cells:
     return Cells(training_sets, {}, {}, {}, {}, {}, {}, fit_time, 0.0, n_fits, failures, {}, {})
+
+
+def _one_after_the_other(cells: list[Cells], parts: list[slice]) -> Cells:
+    """The cells of candidates of which none failed, from those of a few at a time."""
+
+    def joined(name: str) -> dict[Any, Any]:
+        tables: list[dict[Any, NDArray[Any]]] = [getattr(each, name) for each in cells]
+        return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+
+    return cells[0]._replace(
+        errors=joined("errors"),
+        parts=joined("parts"),
+        test_scores=joined("test_scores"),
+        train_scores=joined("train_scores"),
+        kept=joined("kept"),
+        scoring_failures={
+            part.start + i: text
+            for each, part in zip(cells, parts, strict=True)
+            for i, text in each.scoring_failures.items()
+        },
+    )
 
 
 class _Judged(NamedTuple):

@@ -425,9 +425,8 @@ class Selector:
             for line in np.unique(self._planner.line_of[task.candidates]).tolist():
                 at = np.flatnonzero(self._planner.line_of[task.candidates] == line)
                 candidates = task.candidates[at]
-                compared = self._state.waiting.add(
-                    candidates, [training_set], losses[at][np.newaxis], waits_for
-                )
+                own = losses[at] if isinstance(losses, np.ndarray) else losses.some(at)
+                compared = self._state.waiting.add(candidates, [training_set], [own], waits_for)
                 for comparison, changes in compared:
                     self._state.ledger.change[candidates, comparison] = changes
 

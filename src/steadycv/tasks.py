@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from steadycv.paths.protocol import Outputs, Path
     from steadycv.reducing import Cells
     from steadycv.scoring import Judging
+    from steadycv.waiting import Held
 
 __all__ = ["Problem", "Task", "failed_task", "methods_asked", "model_of", "run_task"]
 
@@ -165,11 +166,11 @@ def failed_task(problem: Problem, task: Task, reason: str) -> Iterator[Cells]:
     n = len(task.candidates)
     failed = Fit(None, n, dict.fromkeys(range(n), reason), 0.0, n_fits=n)
     found = (problem.reducer.reduce(each, failed, raises=False) for each in task.training_sets)
-    return _compared(problem, task, ((cells, losses[np.newaxis]) for cells, losses in found))
+    return _compared(problem, task, ((cells, [losses]) for cells, losses in found))
 
 
 def _compared(
-    problem: Problem, task: Task, reduced: Iterable[tuple[Cells, NDArray[np.float64]]]
+    problem: Problem, task: Task, reduced: Iterable[tuple[Cells, Sequence[Held] | NDArray[np.float64]]]
 ) -> Iterator[Cells]:
     """Cells with the changes that are known by then."""
     waiting = Waiting(problem.reducer.judge)
@@ -183,7 +184,9 @@ def _compared(
         yield cells
 
 
-def _reduced(problem: Problem, task: Task) -> Iterator[tuple[Cells, NDArray[np.float64]]]:
+def _reduced(
+    problem: Problem, task: Task
+) -> Iterator[tuple[Cells, Sequence[Held] | NDArray[np.float64]]]:
     """Cells and losses of one training set after the other, or of several together."""
     reducer, many = problem.reducer, _Data(problem, task)
     found = _outputs_of_many(task, many)
@@ -210,7 +213,7 @@ def _reduced(problem: Problem, task: Task) -> Iterator[tuple[Cells, NDArray[np.f
             except NotAnsweredError:
                 fit = _answering(problem, task, training_set, data, fit)
                 cells, losses = problem.reducer.reduce(training_set, fit, raises=problem.raises)
-            yield cells, losses[np.newaxis]
+            yield cells, [losses]
 
 
 def _first(found: Iterator[Outputs], n: int) -> tuple[list[Outputs], Iterator[Outputs]]:

@@ -11,13 +11,20 @@ from steadycv.measures import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from steadycv.lattice import Lattice
     from steadycv.measures import Measure
+    from steadycv.outputs import ModelsOfPath
+
+    Held: TypeAlias = NDArray[np.float64] | ModelsOfPath
+    """The losses of some candidates on a training set; or their models, where these take less room."""
 
 __all__ = ["Block", "Judge", "Waiting"]
+
+MOST_LOSSES = 2**18  # that are compared at a time
 
 
 class Judge:
@@ -49,21 +56,37 @@ class Judge:
     def changes(
         self,
         reference: int,
-        losses: NDArray[np.float64],
+        losses: Sequence[Held] | NDArray[np.float64],
         positions: Sequence[int],
-        others: NDArray[np.float64],
+        others: Held,
     ) -> NDArray[np.float64]:
         """The changes of each candidate between some training sets and another, over a reference's rows.
 
         Of shape (n_positions, n_candidates); the positions are those of the training sets in `losses`.
         """
+        rows = self.training_set(reference)
         if len(positions) == 1:
-            some = losses[positions[0]]
-        else:
-            some = losses[positions].reshape(-1, losses.shape[2])
-            others = np.tile(others, (len(positions), 1))
-        found = self.measure.change(some, others, reference, self.training_set(reference))
-        return found.reshape(len(positions), -1)
+            one = losses[positions[0]]
+            found = [
+                self.measure.change(self.losses(one, part), self.losses(others, part), reference, rows)
+                for part in self.parts(len(one) if isinstance(one, np.ndarray) else one.n_models)
+            ]
+            return np.concatenate(found)[np.newaxis]
+        assert isinstance(losses, np.ndarray)  # several are reduced together where they are small
+        some = losses[positions].reshape(-1, losses.shape[2])
+        others = np.tile(self.losses(others, slice(None)), (len(positions), 1))
+        return self.measure.change(some, others, reference, rows).reshape(len(positions), -1)
+
+    def losses(self, held: Held, some: slice) -> NDArray[np.float64]:
+        """The losses of some candidates."""
+        if isinstance(held, np.ndarray):
+            return held[some]
+        return self.measure.losses(held.some(some), self.lattice)
+
+    def parts(self, n_candidates: int) -> list[slice]:
+        """Candidates, a few at a time where they have many losses."""
+        size = max(1, MOST_LOSSES // self.measure.n_losses(self.lattice))
+        return [slice(start, start + size) for start in range(0, n_candidates, size)]
 
 
 @dataclass
@@ -71,7 +94,7 @@ class Block:
     """Losses of some candidates on a training set, and the comparisons that wait for them."""
 
     candidates: NDArray[np.intp]
-    losses: NDArray[np.float64]
+    losses: Held
     waits_for: set[int]
 
 
@@ -86,13 +109,13 @@ class Waiting:
         self,
         candidates: NDArray[np.intp],
         training_sets: Sequence[int],
-        losses: NDArray[np.float64],
+        losses: Sequence[Held] | NDArray[np.float64],
         wanted: Collection[int],
     ) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Compare what several training sets gave with what is there; what else is wanted waits.
 
-        Those of one call are not compared with each other. The losses are of shape (n_training_sets,
-        n_candidates, n_losses).
+        Those of one call are not compared with each other. The losses are those of each training set, of
+        shape (n_candidates, n_losses) unless they are held by their models.
         """
         key = candidates.tobytes()
         comparisons = self._judge.lattice.comparisons
@@ -128,6 +151,10 @@ class Waiting:
         for training_set, blocks in self._blocks.items():
             for block in blocks.values():
                 yield training_set, block
+
+    def losses(self, block: Block) -> NDArray[np.float64]:
+        """All losses of a block."""
+        return self._judge.losses(block.losses, slice(None))
 
     def let_go(self, is_out: NDArray[np.bool_]) -> None:
         """Hold no more losses of candidates that are all out."""

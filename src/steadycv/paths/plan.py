@@ -98,7 +98,7 @@ def plan(
     if path is None or not hasattr(path, "serves"):  # one of transformers is none here
         return [_separate(estimator, candidate) for candidate in range(len(settings))]
     most_bytes = max(MOST_BYTES, getattr(X, "nbytes", 0))
-    most = max(1, most_bytes // (8 * n_samples_of(X) * (n_held + AT_WORK)))
+    most = most_bytes // (8 * (n_held + AT_WORK))
     planner = _Planner(path, estimator, settings, X, y, set(methods), fit_params, most)
     return [
         group
@@ -162,7 +162,7 @@ class _Planner(NamedTuple):
 
     def _packed(self, members: list[int], estimator: Any) -> Iterator[Group]:
         """Groups of whole lines, no larger than they may be."""
-        size = self.most
+        size = max(1, self.most // self._n_held(members, estimator))
         if hasattr(self.path, "at_most"):
             size = min(size, self.path.at_most(estimator) or size)
         for lines in _packs(self._lines(members, estimator), size):
@@ -172,6 +172,13 @@ class _Planner(NamedTuple):
             if candidates[order[0]] != members[0]:
                 estimator = new_estimator(self.estimator, self.settings[candidates[order[0]]])
             yield Group(candidates[order], numbers[order], self.path, estimator)
+
+    def _n_held(self, members: list[int], estimator: Any) -> int:
+        """How many numbers the outputs of a candidate take."""
+        n_samples = int(n_samples_of(self.X))
+        if not hasattr(self.path, "n_held"):
+            return n_samples
+        return max(int(self.path.n_held(estimator, self.settings[each], n_samples)) for each in members)
 
     def _lines(self, members: list[int], estimator: Any) -> list[list[int]]:
         if not hasattr(self.path, "line"):

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Outputs: TypeAlias = Mapping[str, NDArray[Any]]
+    from steadycv.paths.looked_up import LookedUp
+
+    Outputs: TypeAlias = Mapping[str, NDArray[Any]] | Mapping[str, LookedUp]
     """By method, an array of shape (n_settings, n_samples, ...)."""
 
 __all__ = ["FailedOutputs", "Outputs", "Path", "PathData", "TransformerPath", "failures_of"]
@@ -93,6 +95,9 @@ class Path(Protocol):
         them in less time than for one after the other, as it looks at the data once.
     ``at_most(estimator)``
         The number of candidates to ask for at a time, for a path whose work grows with them; or None.
+    ``n_held(estimator, setting, n_samples)``
+        How many numbers the outputs of a setting take, for a path that gives them as `LookedUp`; without
+        this method one a sample. Groups are made no larger than memory allows.
     ``run(estimator, setting)``
         Something hashable. Candidates for which it is equal share a solver's run; those of other runs
         share less (a kernel matrix, binned data), so that a race between them is worth while. Without

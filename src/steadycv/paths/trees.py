@@ -21,6 +21,7 @@ from steadycv.estimators import methods_of
 from steadycv.paths.common import ChecksDataOnce, are_weights, joined
 from steadycv.paths.grower import Grower, checked, looks_at_all
 from steadycv.paths.growing import seed_of
+from steadycv.paths.looked_up import LookedUp
 from steadycv.paths.registry import register_path
 from steadycv.paths.settings import key_of, together
 from steadycv.paths.truncation import CRITERIA, GrownTree, Limits, endings, loosest, read
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TreePath", "TruncationPath", "as_grown"]
 
+MOST_READ = 2**18  # numbers; where there would be more, they are looked up when they are asked for
 _ALL_APART = ("max_depth", "min_samples_split", "min_impurity_decrease")
 
 
@@ -138,7 +140,7 @@ class TruncationPath(ChecksDataOnce):
         settings: Sequence[dict[str, Any]],
         limits: Sequence[Limits],
         data: PathData,
-    ) -> dict[str, NDArray[Any]]:
+    ) -> dict[str, NDArray[Any]] | dict[str, LookedUp]:
         """The outputs of settings that one growth serves."""
 
 
@@ -164,14 +166,22 @@ class TreePath(TruncationPath):
         settings: Sequence[dict[str, Any]],  # noqa: ARG002
         limits: Sequence[Limits],
         data: PathData,
-    ) -> dict[str, NDArray[Any]]:
+    ) -> dict[str, NDArray[Any]] | dict[str, LookedUp]:
         grow = loosest(limits)
         tree, classes = _own_tree(estimator, grow, data) or _fitted_tree(estimator, grow, data)
         values = dict.fromkeys(data.methods, tree.value)
         if classes is not None and "predict" in values:
             values["predict"] = classes.take(tree.value.argmax(axis=1))
-        ends = endings(tree, limits)
+        ends, n_samples = endings(tree, limits), len(tree.leaf)
+        if len(ends) * n_samples > MOST_READ and _is_short(ends.shape[1], n_samples):
+            return {method: LookedUp(value, ends, tree.leaf) for method, value in values.items()}
         return {method: read(value, ends, tree.leaf) for method, value in values.items()}
+
+    def n_held(self, estimator: Any, setting: dict[str, Any], n_samples: int) -> int:
+        """The nodes that a tree may have, where they are few."""
+        depth = setting.get("max_depth", estimator.max_depth)
+        n_nodes = n_samples if depth is None else 2 ** min(int(depth) + 1, 62)
+        return n_nodes if _is_short(n_nodes, n_samples) else n_samples
 
 
 class _Prepared(NamedTuple):
@@ -209,6 +219,11 @@ def _fitted_tree(
     fitted.fit(X_train, data.y_train, check_input=unchecked, **data.fit_params)
     leaf = fitted.apply(X, check_input=unchecked)
     return as_grown(fitted, leaf), getattr(fitted, "classes_", None)
+
+
+def _is_short(n_nodes: int, n_samples: int) -> bool:
+    """Whether a table of nodes takes much less memory than one of samples."""
+    return 4 * n_nodes <= n_samples
 
 
 def _some(limits: Limits, names: Sequence[str]) -> tuple[Any, ...]:

@@ -65,9 +65,9 @@ CASES = {
         20,
     ),
     "boosting": Case(
-        "HistGradientBoosting of 20, 2 x 2, with a race",
+        "HistGradientBoosting of 20, 6 x 4, with a race",
         HistGradientBoostingRegressor(max_iter=20, early_stopping=False, random_state=0),
-        {"learning_rate": [0.1, 0.3], "max_leaf_nodes": [15, 31]},
+        {"learning_rate": [0.03, 0.06, 0.1, 0.15, 0.2, 0.3], "max_leaf_nodes": [7, 15, 31, 63]},
         10**6,
         20,
     ),

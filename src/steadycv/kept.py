@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from steadycv.lattice import Lattice
+    from steadycv.paths.looked_up import LookedUp
 
 __all__ = ["Heard", "KeptOutputs", "in_order_of_samples", "n_numbers"]
 
@@ -35,7 +36,7 @@ class KeptOutputs:
     """
 
     def __init__(self) -> None:
-        self._outputs: dict[Heard, dict[int, tuple[NDArray[Any], int]]] = {}
+        self._outputs: dict[Heard, dict[int, tuple[NDArray[Any] | LookedUp, int]]] = {}
         self.n_bytes = 0
 
     def __iter__(self) -> Iterator[tuple[int, Heard]]:
@@ -51,7 +52,7 @@ class KeptOutputs:
         said: NDArray[Any] = outputs[row]
         return said
 
-    def keep(self, candidates: NDArray[np.intp], heard: Heard, outputs: NDArray[Any]) -> None:
+    def keep(self, candidates: NDArray[np.intp], heard: Heard, outputs: NDArray[Any] | LookedUp) -> None:
         """Take the outputs of some candidates, a row each; what is there already stays."""
         known = self._outputs.setdefault(heard, {})
         if not known.keys().isdisjoint(candidates.tolist()):

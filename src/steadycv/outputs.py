@@ -126,6 +126,11 @@ class ModelsOfPath:
         outputs = self._outputs[method]
         return np.asarray(outputs) if rows is None else outputs[:, rows]
 
+    def kept(self, method: str, rows: NDArray[np.intp]) -> Any:
+        """What they say, as it takes the least room."""
+        outputs = self._outputs[method]
+        return outputs.on(rows) if isinstance(outputs, LookedUp) else outputs[:, rows]
+
     def model(self, i: int, rows: NDArray[np.intp]) -> Any:
         """A stand-in that says what the path said of these rows."""
         said = {method: outputs[i, rows] for method, outputs in self._outputs.items()}
@@ -142,10 +147,7 @@ class ModelsOfPath:
 
     def some(self, which: slice | NDArray[np.intp]) -> ModelsOfPath:
         """Some of the models."""
-        some = {
-            method: said.of(which) if isinstance(said, LookedUp) else said[which]
-            for method, said in self._outputs.items()
-        }
+        some = {method: said[which] for method, said in self._outputs.items()}
         return ModelsOfPath(some, self.trained_on, classes=self._classes, known=self._known)
 
     @property

@@ -74,7 +74,7 @@ class Cells(NamedTuple):
         By evaluation, numbers whose mean is the error, a row a candidate.
     test_scores, train_scores : dict of (str, int) to ndarray
         The reported scores by name and split; infinity where the scorer failed.
-    kept : dict of (int, str) to ndarray
+    kept : dict of (int, str) to ndarray or LookedUp
         By split and method, the outputs on its test rows.
     fit_time, score_time : float
         Seconds for each candidate.
@@ -93,7 +93,7 @@ class Cells(NamedTuple):
     parts: dict[int, NDArray[np.float64]]
     test_scores: dict[tuple[str, int], NDArray[np.float64]]
     train_scores: dict[tuple[str, int], NDArray[np.float64]]
-    kept: dict[tuple[int, str], NDArray[Any]]
+    kept: dict[tuple[int, str], Any]
     fit_time: float
     score_time: float
     n_fits: int
@@ -146,17 +146,19 @@ class Reducer:
             some = models.some(part)
             share = some.n_models / fit.n_candidates
             own = fit._replace(models=some, n_candidates=some.n_models, seconds=share * fit.seconds)
-            cells, losses = self._reduced(training_set, own, raises=raises)
+            cells, losses = self._reduced(training_set, own, raises=raises, keeps=False)
             if cells.failures:
                 return None
             if isinstance(held, np.ndarray):
                 held[part] = losses
             found.append(cells)
             score_time += share * cells.score_time
-        return _one_after_the_other(found, parts)._replace(score_time=score_time), held
+        joined = _one_after_the_other(found, parts)._replace(score_time=score_time)
+        self._keep_outputs(joined, training_set, models)
+        return joined, held
 
     def _reduced(
-        self, training_set: int, fit: Fit, *, raises: bool
+        self, training_set: int, fit: Fit, *, raises: bool, keeps: bool = True
     ) -> tuple[Cells, NDArray[np.float64]]:
         """The same of all candidates at once."""
         losses, failures = self._losses(fit, raises=raises)
@@ -180,7 +182,7 @@ class Reducer:
                 self._report(cells, split, models, found[int(self._lattice.evaluation_of_split[split])])
             elif self._judging.name is not None:
                 cells.test_scores[self._judging.name, split] = np.full(fit.n_candidates, np.inf)
-        if some is not None:
+        if some is not None and keeps:
             self._keep_outputs(cells, training_set, some)
         seconds = 0.0 if some is None else (time.perf_counter() - start) / fit.n_candidates
         return cells._replace(score_time=seconds), losses
@@ -304,7 +306,10 @@ class Reducer:
         for split in lattice.heard_on(training_set, with_members=keep.of_members):
             for method in keep.methods:
                 rows = lattice.splits[split].test
-                cells.kept[split, method] = models.says((method,), rows)
+                if isinstance(models, ModelsOfPath):
+                    cells.kept[split, method] = models.kept(method, rows)
+                else:
+                    cells.kept[split, method] = models.says((method,), rows)
 
     def _scores(
         self, cells: Cells, models: _Judged, rows: Rows, found: Found
@@ -339,7 +344,6 @@ def _one_after_the_other(cells: list[Cells], parts: list[slice]) -> Cells:
         parts=joined("parts"),
         test_scores=joined("test_scores"),
         train_scores=joined("train_scores"),
-        kept=joined("kept"),
         scoring_failures={
             part.start + i: text
             for each, part in zip(cells, parts, strict=True)

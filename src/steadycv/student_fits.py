@@ -200,7 +200,8 @@ class Students:
             )
             worked = np.delete(np.arange(len(task.candidates)), list(cells.failures))
             if len(worked):
-                tables = {method: said[worked] for (_, method), said in cells.kept.items()}
+                kept = cells.kept.items()
+                tables = {method: np.asarray(said[worked]) for (_, method), said in kept}
                 yield task.candidates[worked], tables, cells.fit_time * len(task.candidates)
 
     def _of_students(self, course: Course, lesson: Lesson) -> Problem:

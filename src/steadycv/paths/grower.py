@@ -33,7 +33,7 @@ class Grower(NamedTuple):
     classes : ndarray or None
         The classes.
     rows : ndarray
-        The training set.
+        The training set, see `on`.
     """
 
     columns: Columns
@@ -64,9 +64,9 @@ class Grower(NamedTuple):
             and (not is_classifier or are_labels(y))
         ):
             return None
-        rows = np.arange(len(y))
+        rows = np.zeros(0, dtype=np.intp)
         if not is_classifier:
-            return cls(Columns.of(X), np.asarray(y, dtype=np.float64), None, rows)
+            return cls(Columns.of(X), np.ascontiguousarray(y, dtype=np.float64), None, rows)
         classes, indices = np.unique(y, return_inverse=True)
         return cls(Columns.of(X), indices, classes, rows)
 

@@ -48,8 +48,9 @@ class Columns(NamedTuple):
         values = np.ascontiguousarray(X.T)
         sorted_now = values if values.size <= MOST_SORTED else values[:0]
         order = np.empty(sorted_now.shape, dtype=np.uint32)
-        for one, sorted_by in zip(sorted_now, order, strict=True):
-            sorted_by[:] = _sorted_by(one)
+        samples = np.arange(values.shape[1], dtype=np.uint32)
+        for one, in_order in zip(sorted_now, order, strict=True):
+            in_order[:] = _sorted_by(one, samples)
         return cls(values, order)
 
     def lists(self, weight: NDArray[np.float64]) -> NDArray[np.uint32]:
@@ -57,25 +58,36 @@ class Columns(NamedTuple):
         n_features, n_samples = self.values.shape
         if len(self.order):
             return np.empty((n_features + 2, n_samples), dtype=np.uint32)
-        rows, others = np.flatnonzero(weight), np.flatnonzero(weight == 0)
-        lists = np.empty((n_features + 2, max(len(rows), len(others))), dtype=np.uint32)
-        lists[-2, : len(rows)], lists[-1, : len(others)] = rows, others
+        n = int(np.count_nonzero(weight))
+        lists = np.empty((n_features + 2, max(n, n_samples - n)), dtype=np.uint32)
+        lists[-2, :n] = np.flatnonzero(weight)
+        lists[-1, : n_samples - n] = np.flatnonzero(weight == 0)
         for values, in_order in zip(self.values, lists, strict=False):
-            in_order[: len(rows)] = rows[_sorted_by(values[rows])]
+            in_order[:n] = _sorted_by(values, lists[-2, :n])
         return lists
 
 
-def _sorted_by(values: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """The positions of some numbers in their order, equal ones as they come.
+def _sorted_by(values: NDArray[np.float32], samples: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Some samples in the order of a feature, in the lower halves of integers; equal ones as they come.
 
-    A number and its position are sorted as one integer, which is many times as fast as both apart.
+    A number and its sample are sorted as one integer, which is many times as fast as both apart.
     """
-    bits = (values + np.float32(0.0)).view(np.uint32)  # -0 is 0
-    bits ^= np.where(bits >> 31, np.uint32(0xFFFFFFFF), np.uint32(0x80000000))
-    keys = bits.astype(np.uint64) << np.uint64(32)
-    keys |= np.arange(len(values), dtype=np.uint64)
+    keys = np.empty(len(samples), dtype=np.uint64)
+    _write_keys(values.view(np.uint32), samples, keys)
     keys.sort()
-    return keys.astype(np.uint32)  # the lower half
+    return keys
+
+
+@kernel
+def _write_keys(bits: NDArray[np.uint32], samples: NDArray[np.uint32], keys: NDArray[np.uint64]) -> None:
+    """The bits of numbers, turned so that they have the numbers' order, over those of the samples."""
+    for q in range(len(samples)):
+        i = samples[q]
+        number = bits[i]
+        if number == np.uint32(0x80000000):  # -0 is 0
+            number = np.uint32(0)
+        turned = number ^ (np.uint32(0xFFFFFFFF) if number >> 31 else np.uint32(0x80000000))
+        keys[q] = (np.uint64(turned) << np.uint64(32)) | np.uint64(i)
 
 
 def seed_of(random_state: Any) -> int:
@@ -118,9 +130,10 @@ def grow(
     """
     n_samples, n_train = len(target), int(np.count_nonzero(weight))
     amount = weight if n_classes else weight * target
-    square = amount if n_classes else amount * target  # of classes nobody asks for it
     group = target.astype(np.uint32) if n_classes else np.zeros(n_samples, dtype=np.uint32)
-    samples = _Samples(columns.values, amount, square, weight, group)
+    if not target.flags.writeable:  # the kernel would be compiled once more
+        target = target.copy()
+    samples = _Samples(columns.values, amount, target, weight, group)
     limits = _Limits(
         _CRITERIA[criterion],
         tie_width(),
@@ -142,11 +155,11 @@ def grow(
 
 
 class _Samples(NamedTuple):
-    """What is added up: weighted numbers and their squares, or weights by class."""
+    """What is added up: weighted numbers, and times the numbers; or weights by class."""
 
     values: NDArray[np.float32]
     amount: NDArray[np.float64]
-    square: NDArray[np.float64]
+    target: NDArray[np.float64]
     weight: NDArray[np.float64]
     group: NDArray[np.uint32]
 
@@ -212,7 +225,7 @@ def _grow(
         for q in range(start, end):
             i = lists[held, q]
             total[samples.group[i]] += samples.amount[i]
-            total_square += samples.square[i]
+            total_square += samples.amount[i] * samples.target[i]
             total_weight += samples.weight[i]
         if node == 0:
             impurities[0] = _impurity(limits.criterion, total, total_square, total_weight)
@@ -285,7 +298,8 @@ def _grow(
             left_weight = _move(samples, lists, held, start, pos, end, total, total_weight, left, 0.0)
             left_square = 0.0
             for q in range(start, pos):
-                left_square += samples.square[lists[held, q]]
+                i = lists[held, q]
+                left_square += samples.amount[i] * samples.target[i]
             right_weight = total_weight - left_weight
             for c in range(n_sums):
                 right[c] = total[c] - left[c]

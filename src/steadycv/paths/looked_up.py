@@ -37,6 +37,8 @@ class LookedUp:
            [0.2, 0.9, 0.2]])
     >>> outputs[1, np.array([0, 1])]
     array([0.2, 0.9])
+    >>> outputs[1]
+    array([0.2, 0.9, 0.2])
     """
 
     def __init__(
@@ -49,9 +51,16 @@ class LookedUp:
     def __len__(self) -> int:
         return len(self._ends)
 
-    def __getitem__(self, key: tuple[Any, Any]) -> NDArray[Any]:
-        """What a setting, or several, say of some samples."""
-        settings, samples = key
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return int(self.value.nbytes + self._ends.nbytes + self._place.nbytes)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Of several settings the same; what a setting says, or what some say of some samples."""
+        if not isinstance(key, int | np.integer | tuple):
+            return LookedUp(self.value, self._ends[key], self._place)
+        settings, samples = key if isinstance(key, tuple) else (key, slice(None))
         ends = self._ends[settings]
         looked_up: NDArray[Any] = self.value.take(ends, axis=0).take(
             self._place[samples], axis=ends.ndim - 1
@@ -62,9 +71,9 @@ class LookedUp:
         found: NDArray[Any] = np.asarray(self[:, slice(None)], dtype=dtype)
         return found
 
-    def of(self, settings: Any) -> LookedUp:
-        """Those of some settings, not looked up."""
-        return LookedUp(self.value, self._ends[settings], self._place)
+    def on(self, samples: Any) -> LookedUp:
+        """The same on some samples."""
+        return LookedUp(self.value, self._ends, self._place[samples])
 
     def saying(self, value: NDArray[Any]) -> LookedUp:
         """The same with other things said."""

@@ -174,7 +174,8 @@ class TreePath(TruncationPath):
             values["predict"] = classes.take(tree.value.argmax(axis=1))
         ends, n_samples = endings(tree, limits), len(tree.leaf)
         if len(ends) * n_samples > MOST_READ and _is_short(ends.shape[1], n_samples):
-            return {method: LookedUp(value, ends, tree.leaf) for method, value in values.items()}
+            leaf = tree.leaf.astype(np.min_scalar_type(ends.shape[1]))
+            return {method: LookedUp(value, ends, leaf) for method, value in values.items()}
         return {method: read(value, ends, tree.leaf) for method, value in values.items()}
 
     def n_held(self, estimator: Any, setting: dict[str, Any], n_samples: int) -> int:

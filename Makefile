@@ -21,7 +21,7 @@ ONCE := tests/benchmarks tests/cli/test_interruption.py tests/datasets tests/exp
 demo: $(DEMO)/installed
 	$(DEMO)/bin/python examples/demo.py
 
-test: lint types tests tests-oldest docs
+test: lint types coverage tests-oldest docs
 
 lint: $(VENV)/installed
 	$(VENV)/bin/ruff check .
@@ -34,6 +34,7 @@ tests: $(VENV)/installed browser
 	$(VENV)/bin/python -m pytest -n 2
 
 # The same tests, and which lines and branches they run, in subprocesses too; less than 95 % is an error.
+# (Processes that tests kill leave files that cannot be read, and coverage says so.)
 coverage: $(VENV)/installed browser
 	rm -rf build/coverage
 	mkdir -p build/coverage

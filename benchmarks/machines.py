@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import warnings
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,18 +117,17 @@ def processes() -> Iterator[Any]:
 CLUSTERS = {"Dask": dask_cluster, "Ray": ray_cluster, "loky": processes}
 
 
-def workers_of(engine: str) -> list[int]:
-    """The processes that fits may run in."""
-    children = psutil.Process().children(recursive=True)
-    marks = {"Dask": ("spawn_main",), "Ray": ("ray::",), "loky": ("LokyProcess", "popen_loky")}[engine]
+def workers_of(engine: str, cluster: Any) -> list[int]:
+    """The processes that fits run in."""
+    if engine == "Dask":
+        return list(cluster.run(os.getpid).values())
+    mark = {"Ray": "ray::", "loky": "popen_loky"}[engine]
     found = []
-    for child in children:
-        try:
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it went meanwhile
             line = " ".join(child.cmdline())
-        except psutil.Error:
-            continue
-        if any(mark in line for mark in marks) and "resource_tracker" not in line:
-            found.append(child.pid)
+            if mark in line and "resource_tracker" not in line:
+                found.append(child.pid)
     return found
 
 
@@ -181,16 +180,20 @@ def workers_killed(engine: str, times: int, n_candidates: int, products: int) ->
     X, y = data()
     expected = numbers_of(search(n_candidates, products).fit(X, y))
     moments, n_same, n_killed = random.Random(0), 0, 0
-    with CLUSTERS[engine]() as cluster:
-        n_jobs = WORKERS if engine == "loky" else None
-        made = search(n_candidates, products, engine=cluster, n_jobs=n_jobs)
-        made.fit(X, y)
-        start = time.perf_counter()
-        made.fit(X, y)
-        seconds = time.perf_counter() - start
+    n_jobs = WORKERS if engine == "loky" else None
+    with ExitStack() as stack:
+        cluster = None
         for _ in range(times):
+            if cluster is None or engine == "Dask":  # whose nannies may give up a worker that was killed
+                stack.close()
+                cluster = stack.enter_context(CLUSTERS[engine]())
+                made = search(n_candidates, products, engine=cluster, n_jobs=n_jobs).fit(X, y)
+                start = time.perf_counter()
+                made.fit(X, y)
+                seconds = time.perf_counter() - start
             victims: list[int] = []
-            killer = threading.Timer(moments.uniform(0, seconds), kill_one, (engine, moments, victims))
+            arguments = (engine, cluster, moments, victims)
+            killer = threading.Timer(moments.uniform(0, seconds), kill_one, arguments)
             killer.start()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -201,8 +204,8 @@ def workers_killed(engine: str, times: int, n_candidates: int, products: int) ->
     return {"engine": engine, "searches": times, "killed": n_killed, "same": n_same}
 
 
-def kill_one(engine: str, moments: random.Random, victims: list[int]) -> None:
-    there = workers_of(engine)
+def kill_one(engine: str, cluster: Any, moments: random.Random, victims: list[int]) -> None:
+    there = workers_of(engine, cluster)
     if there:
         victims.append(moments.choice(there))
         os.kill(victims[-1], signal.SIGKILL)
@@ -269,7 +272,7 @@ def heads_killed(engine: str, times: int, n_candidates: int, products: int) -> d
                 for line in child.stdout:
                     if line == "begins\n":
                         break
-                time.sleep(moments.uniform(0.5, 5.0))
+                time.sleep(moments.uniform(0.5, 4.0))
                 for head in heads:
                     os.kill(head, signal.SIGKILL)
                 told = child.stdout.read()
@@ -351,12 +354,15 @@ def main() -> None:
     }
     engines = {"bytes": ["Dask"], "heads": list(APART)}
     for kind in given.rows:
-        rows = [work[kind](e) for e in engines.get(kind, list(CLUSTERS)) if e in given.engines]
-        for row in rows:
-            print(kind, " ".join(f"{name}={value}" for name, value in row.items()), flush=True)
-        if given.store:
-            stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-            RESULTS.write_text(json.dumps(stored | {kind: rows}, indent=1) + "\n")
+        rows: list[dict[str, Any]] = []
+        for engine in engines.get(kind, list(CLUSTERS)):
+            if engine not in given.engines:
+                continue
+            rows.append(work[kind](engine))
+            print(kind, " ".join(f"{name}={value}" for name, value in rows[-1].items()), flush=True)
+            if given.store:
+                stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+                RESULTS.write_text(json.dumps(stored | {kind: rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
-"""Which docstrings are run: those of parts whose packages are there."""
+"""Which docstrings are run: those of parts whose packages are there; and how processes are started."""
 
+import os
 from importlib.util import find_spec
+
+# Clusters' clients leave threads behind, and a process with threads is not to be forked.
+os.environ.setdefault("JOBLIB_START_METHOD", "spawn")
 
 NEEDS = {
     "torch": "src/steadycv/networks/*",

@@ -109,8 +109,9 @@ class Executor(AbstractContextManager["Executor"]):
                 died.append(task)
             else:
                 yield from self._taken(task, left)
-        self._n_died += len(died)
-        yield from self._done_again(problem, died)
+        if died:
+            self._n_died += len(died)
+            yield from self._done_again(problem, died)
 
     def _done_again(self, problem: Problem, died: list[Task]) -> Iterator[tuple[Task, Cells, bool]]:
         """What was under way when workers died: together once more, then one by one.

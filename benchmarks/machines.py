@@ -126,7 +126,7 @@ def workers_of(engine: str, cluster: Any) -> list[int]:
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # it went meanwhile
             line = " ".join(child.cmdline())
-            if mark in line and "resource_tracker" not in line:
+            if mark in line and "resource_tracker" not in line and "Agent" not in line:
                 found.append(child.pid)
     return found
 

@@ -149,7 +149,7 @@ class RayEngine:
 
     def _check_store(self) -> None:
         """See that Ray's own process on this machine is there: without it, asking ends this one."""
-        if not _answers(self._store):
+        if _answers(self._store) is False:
             raise self._lost()
 
     def _lost(self) -> EngineLostError:
@@ -160,14 +160,16 @@ class RayEngine:
         )
 
 
-def _answers(address: str) -> bool:
-    """Whether somebody listens there."""
+def _answers(address: str) -> bool | None:
+    """Whether somebody listens there; None if nobody says so in time."""
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host, int(port)), timeout=LOOK):
             return True
-    except OSError:
+    except ConnectionRefusedError:
         return False
+    except OSError:  # a busy machine, or one that cannot be reached
+        return None
 
 
 def _refusal(where: str, differences: str) -> EngineLostError:
